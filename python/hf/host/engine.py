@@ -76,16 +76,21 @@ class Engine:
             raise Refused(f"{SESSIONS_MAX} sessions are open")
         made = Session(user, caller, called, incoming=False)
         self.sessions.add(made)
+        # Not wait_for(): before Python 3.12 it loses a cancellation that comes together with its
+        # result, and an aborted call would be a session.
+        opening = asyncio.ensure_future(self._open(made, node))
         try:
-            reader, writer, answer = await asyncio.wait_for(self._open(made, node), CALL_S)
+            await asyncio.wait({opening}, timeout=CALL_S)
+            if not opening.done():
+                raise Refused(f"{called} has not answered within {CALL_S:g} s")
+            reader, writer, answer = opening.result()
         except (OSError, asyncio.IncompleteReadError):
             self._forget(made)
             raise Refused(f"{called} cannot be reached") from None
-        except asyncio.TimeoutError:
+        except (Refused, asyncio.CancelledError):
             self._forget(made)
-            raise Refused(f"{called} has not answered within {CALL_S:g} s") from None
-        except asyncio.CancelledError:
-            self._forget(made)
+            opening.cancel()
+            opening.add_done_callback(_discard)
             raise
         if answer != Answer.ACCEPTED:
             session.close(writer, reset=True)
@@ -168,6 +173,13 @@ class Engine:
         """Abort all sessions."""
         for made in list(self.sessions):
             made.abort()
+
+
+def _discard(opening: "asyncio.Future[Tuple[asyncio.StreamReader, asyncio.StreamWriter, int]]"
+             ) -> None:
+    """End the stream of a call that nobody waits for."""
+    if not opening.cancelled() and opening.exception() is None:
+        session.close(opening.result()[1], reset=True)
 
 
 async def _read_greeting(reader: asyncio.StreamReader) -> Optional[greeting.Greeting]:
