@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The program behind hf test --explore: its store, and what it prints."""
 import os
+from pathlib import Path
 import re
 import subprocess
+import sys
 
 PROGRAM = os.environ["EXPLORE"]
 
@@ -42,3 +44,13 @@ def test_bad_words_are_refused():
     assert "allowed are in-order," in run("nowhere", "0L").stderr
     assert "schedule '2Z'" in run("in-order", "2Z").stderr
     assert run().returncode == 2
+
+
+def test_each_rule_that_the_explorer_must_not_miss_is_still_in_the_code():
+    sys.path.insert(0, str(Path(__file__).parent))
+    import rules
+    found = rules.rules()
+    assert len(found) >= 10
+    for rule in found:
+        made = rules.fault(rule, rules.ROOT)
+        assert made.old != made.new and rule["rule"] and rule["clause"]
