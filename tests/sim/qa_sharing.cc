@@ -137,6 +137,80 @@ TEST(sharing, a_station_that_comes_late_gets_the_channel)
     EXPECT_LE(second_turn, 1u) << "of 48";
 }
 
+// Two stations that always send leave a pause after two longest transmissions.
+TEST(sharing, a_pair_lets_a_late_station_begin_soon)
+{
+    std::vector<double> waits_s;
+    double with_pauses = 0, without = 0;
+    for (uint64_t seed = 1; seed <= 24; ++seed) {
+        sharing_trial t;
+        t.stations = 3;
+        t.pattern = sharing_pattern::two_way;
+        t.late_s = 1800 + 43 * static_cast<double>(seed);
+        t.duration_s = t.late_s + 600;
+        t.seed = seed;
+        const auto r = run(t);
+        ASSERT_FALSE(r.last_delays_s.empty()) << seed;
+        waits_s.push_back(r.last_delays_s.front());
+        t.stations = 2;
+        t.late_s = 0;
+        t.duration_s = 3600;
+        with_pauses += run(t).utilisation;
+        t.base.lone_run_s = 1e6;
+        without += run(t).utilisation;
+    }
+    std::sort(waits_s.begin(), waits_s.end());
+    const double lost = 1 - with_pauses / without;
+    std::printf("median %.0f s, longest %.0f s, the pair loses %.1f %%\n",
+                waits_s[waits_s.size() / 2],
+                waits_s.back(),
+                100 * lost);
+    EXPECT_LE(waits_s[waits_s.size() / 2], 150);
+    EXPECT_LE(waits_s.back(), 300);
+    EXPECT_LE(lost, 0.05);
+}
+
+// Two stations always send, a third one has a U_PDU every 15 min.
+TEST(sharing, a_pair_lets_a_station_that_speaks_seldom_begin_soon)
+{
+    std::vector<double> delays_s;
+    for (uint64_t seed = 1; seed <= 12; ++seed) {
+        sharing_trial t;
+        t.stations = 3;
+        t.pattern = sharing_pattern::two_way;
+        t.last_load_bps = 8.0 * static_cast<double>(t.u_pdu_octets) / 900;
+        t.duration_s = 4 * 3600;
+        t.seed = seed;
+        const auto r = run(t);
+        delays_s.insert(delays_s.end(), r.last_delays_s.begin(), r.last_delays_s.end());
+    }
+    std::sort(delays_s.begin(), delays_s.end());
+    std::printf("%zu U_PDUs: median %.0f s, longest %.0f s\n",
+                delays_s.size(),
+                delays_s[delays_s.size() / 2],
+                delays_s.back());
+    EXPECT_LE(delays_s[delays_s.size() / 2], 150);
+    EXPECT_LE(delays_s.back(), 300);
+}
+
+// Each station has data for all others, so that it has many links. Stations with no room
+// for more links once kept the channel with calls to each other: 18 % of the data rate.
+TEST(sharing, many_links_do_not_block_the_channel)
+{
+    for (const unsigned max_links : { 8u, s5066::node_config().max_links }) {
+        sharing_trial t;
+        t.stations = 20;
+        t.pattern = sharing_pattern::any;
+        t.duration_s = 2 * 3600;
+        t.load_bps = 0.6 * 2400 / t.stations;
+        t.base.max_links = max_links;
+        const auto r = run(t);
+        std::printf("%u links: utilisation %.1f %%\n", max_links, 100 * r.utilisation);
+        EXPECT_GE(r.utilisation, max_links == 8 ? 0.34 : 0.42) << max_links;
+        EXPECT_EQ(r.u_pdus_rejected, 0u);
+    }
+}
+
 TEST(sharing, whoever_sends_without_arq_goes_last)
 {
     constexpr unsigned runs = 20;

@@ -104,15 +104,18 @@ struct node_config {
     unsigned break_tries = 3; //!< break requests until the link counts as broken (N_BRK)
     //! A called link without data ends after this time (T_FIRST); 0: computed.
     double first_data_s = 0;
-    unsigned max_links = 8; //!< nonexclusive links at once
+    //! Nonexclusive links at once. A refused call costs two transmissions and 30 s.
+    unsigned max_links = 64;
     double link_alternate_s =
         120; //!< longest run of turns with one peer while data for other peers wait
     /*! \brief On a shared channel each station with data gets a turn within this time:
      *         each transmission is bounded to its share.
      */
     double share_cycle_s = 430;
-    //! Longest time without a pause. In a pause a station not heard yet can start.
-    double lone_run_s = 500;
+    /*! \brief Longest time without a pause. In a pause a station not heard yet can start.
+     *         The default is two longest transmissions with their answers.
+     */
+    double lone_run_s = 275;
 
     bool broadcast_only = false; //!< only non-ARQ; links and ARQ clients are refused
 

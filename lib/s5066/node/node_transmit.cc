@@ -21,7 +21,7 @@ std::optional<gr::hf::mode> node::impl::want_tx(station_time now)
 
 void node::impl::begin_transmission(station_time now, peer& p)
 {
-    if (d_links.call_due(p, d_tx.mode())) {
+    if (now >= p.turn.not_before && d_links.call_due(p, d_tx.mode())) {
         d_links.call(now, p);
     }
     tx_context c;

@@ -102,7 +102,8 @@ std::optional<turns::start> turns::next() const
         const bool owes = d_turn->ack_owed() || control_waiting(*d_turn);
         const bool others = long_run() || d_links.exclusive_wanted() || must_yield() ||
                             outranked(*d_turn, d_turn_at);
-        if (sendable(*d_turn) && (owes || !others)) {
+        const bool paused = d_turn_at < d_turn->turn.not_before;
+        if (sendable(*d_turn) && (owes || !(others || paused))) {
             return start{ d_turn_at, d_turn };
         }
         // A turn with another peer continues from here, unless other stations come first.

@@ -49,12 +49,14 @@ uint32_t bulk_source::number_of(const std::vector<uint8_t>& u)
 
 void bulk_source::send(address to, size_t octets, size_t size)
 {
-    if (d_left == 0) {
+    if (d_left.empty()) {
         d_began = d_scheduler.now();
     }
-    d_to = to;
-    d_left += octets;
-    d_size = size;
+    if (!d_left.empty() && d_left.back().to == to && d_left.back().size == size) {
+        d_left.back().octets += octets;
+    } else if (octets > 0) {
+        d_left.push_back({ to, octets, size });
+    }
     go();
 }
 
@@ -86,16 +88,21 @@ void bulk_source::on_primitive(station_time now, const s_primitive& p)
 
 void bulk_source::go()
 {
-    while (d_bound && d_flow && d_left > 0) {
-        const size_t n = std::min(d_left, d_size);
-        d_left -= n;
+    while (d_bound && d_flow && !d_left.empty()) {
+        batch& b = d_left.front();
+        const size_t n = std::min(b.octets, b.size);
+        const s5066::address to = b.to;
+        b.octets -= n;
+        if (b.octets == 0) {
+            d_left.pop_front();
+        }
         d_count.octets += n;
         s_unidata_request r;
         r.expedited = expedited;
         r.priority = expedited ? 0 : priority;
         r.ttl = ttl;
         r.dst_sap = d_dst_sap;
-        r.dst = d_to;
+        r.dst = to;
         r.mode = d_mode;
         r.u_pdu = u_pdu(d_count.submitted++, n);
         if (on_submit) {

@@ -4,6 +4,7 @@
 
 #include "sim/stations/station.h"
 
+#include <deque>
 #include <set>
 
 namespace gr::hf::sim {
@@ -26,18 +27,20 @@ public:
                 s5066::delivery_mode mode = s5066::delivery_mode(),
                 std::optional<uint8_t> dst_sap = std::nullopt);
 
-    //! Sends \p octets more octets in U_PDUs of \p size octets to \p to.
+    /*! \brief Sends \p octets more octets in U_PDUs of \p size octets to \p to, after
+     *         those that still wait for flow control.
+     */
     void send(s5066::address to, size_t octets, size_t size);
     //! Binds again after a restart of the station. Octets already sent are not sent
     //! again.
     void rebind();
 
     //! Stop sending.
-    void stop() { d_left = 0; }
+    void stop() { d_left.clear(); }
 
     uint32_t submitted() const { return d_count.submitted; }
     uint64_t octets() const { return d_count.octets; } //!< octets submitted
-    bool drained() const { return d_left == 0; }       //!< nothing waits for flow control
+    bool drained() const { return d_left.empty(); }    //!< nothing waits for flow control
     uint64_t confirmed() const { return d_count.confirmed; }
     uint64_t rejected() const { return d_count.rejected; }
     bool bound() const { return d_bound; }
@@ -69,9 +72,12 @@ private:
     s5066::client_id d_client;
     bool d_bound = false;
     bool d_flow = true;
-    s5066::address d_to;
-    size_t d_left = 0;
-    size_t d_size = 0;
+    struct batch {
+        s5066::address to;
+        size_t octets = 0; // not submitted yet
+        size_t size = 0;   // of each U_PDU
+    };
+    std::deque<batch> d_left;
     //! U_PDUs up to now, and octets of those submitted.
     struct counts {
         uint32_t submitted = 0;

@@ -5,6 +5,7 @@
 #include "s5066/config/node_config.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,8 @@ namespace gr::hf::sim {
 enum class sharing_pattern {
     one_way, //!< each to the next one, the last to the first
     two_way, //!< in pairs to each other, an odd last one to the first
-    mixed    //!< the first two to each other, the others to the next one
+    mixed,   //!< the first two to each other, the others to the next one
+    any      //!< each U_PDU to one of the others, drawn; only with a load
 };
 
 //! Stations on one channel that all have more to send than it carries.
@@ -26,7 +28,9 @@ struct sharing_trial {
     double late_s = 0;
     unsigned without_arq = 0; //!< number of stations, from the first, that send without
                               //!< ARQ
-    //! The first and the last station do not hear each other.
+    /*! \brief The first and the last station do not hear each other. What the last one
+     *         would send to the first goes to the one before it.
+     */
     bool hidden = false;
     double duration_s = 3600;   //!< duration of the load
     size_t u_pdu_octets = 1000; //!< octets of each U_PDU, 8 to 2048
@@ -34,6 +38,10 @@ struct sharing_trial {
      *         than the channel carries.
      */
     double load_bps = 0;
+    /*! \brief Load of the last station if it differs, in bit/s. It then speaks seldom
+     *         beside the others.
+     */
+    std::optional<double> last_load_bps;
     uint64_t seed = 1;
     s5066::node_config base; //!< further settings of all stations
 };
@@ -46,11 +54,18 @@ struct sharing_result {
      *         something to send.
      */
     std::vector<double> wait_s;
+    /*! \brief Delays in seconds from submission to delivery of the U_PDUs of the last
+     *         station.
+     */
+    std::vector<double> last_delays_s;
     double utilisation = 0; //!< share of the data rate used by all together
     double fairness = 0;    //!< Jain's index: 1 if equal, 1/n if one station gets
                             //!< everything
     uint64_t transmissions = 0;
-    uint64_t collisions = 0; //!< pairs of transmissions that overlapped
+    uint64_t collisions = 0;       //!< pairs of transmissions that overlapped
+    uint64_t collided = 0;         //!< transmissions that overlapped with another one
+    uint64_t u_pdus_submitted = 0; //!< by all stations
+    uint64_t u_pdus_rejected = 0;  //!< of them, given up by the data link of the sender
     uint64_t links_failed = 0;
     uint64_t altered = 0; //!< U_PDUs that differ from those sent
 };

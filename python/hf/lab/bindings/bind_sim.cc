@@ -258,11 +258,12 @@ py::dict simulate_sharing(const std::string& mode_text,
         { "one-way", sim::sharing_pattern::one_way },
         { "two-way", sim::sharing_pattern::two_way },
         { "mixed", sim::sharing_pattern::mixed },
+        { "any", sim::sharing_pattern::any },
     };
     const auto found = patterns.find(pattern);
     if (found == patterns.end())
         throw std::invalid_argument("pattern '" + pattern +
-                                    "': allowed are one-way, two-way, mixed");
+                                    "': allowed are one-way, two-way, mixed, any");
     sim::sharing_trial t;
     t.pattern = found->second;
     t.late_s = late_s;
@@ -281,6 +282,9 @@ py::dict simulate_sharing(const std::string& mode_text,
                     "fairness"_a = r.fairness,
                     "transmissions"_a = r.transmissions,
                     "collisions"_a = r.collisions,
+                    "collided"_a = r.collided,
+                    "submitted"_a = r.u_pdus_submitted,
+                    "rejected"_a = r.u_pdus_rejected,
                     "links_failed"_a = r.links_failed);
 }
 
