@@ -29,7 +29,7 @@ constexpr unsigned most_doublings = 2;
 // Duration of a station's run without a pause for others, in multiples of that pause. At
 // first it is short, since the station may not be alone. The later minimum keeps the cost
 // of long pauses small.
-constexpr double first_run_gaps = 20, run_gaps = 200;
+constexpr double first_run_gaps = 20, run_gaps = 100;
 // From the end of another station's transmission to keying, in 3 kHz, unless configured.
 constexpr double usual_turnaround_s = 0.1;
 // Two stations give way to a third one sooner for this long after it was heard.
