@@ -156,7 +156,9 @@ private:
                 modem_messages::block(
                     from_seconds(std::max(seconds, 0.0)), d_mode, o, c, *e.details));
         }
-        d_meta.set(keys::snr_db(), o.snr_db).set(keys::quality(), o.quality);
+        d_meta.set(keys::snr_db(), o.snr_db)
+            .set(keys::quality(), o.quality)
+            .set(keys::reading(), std::string(to_string(o.reading)));
         if (c.profile.empty()) {
             // Values of an earlier block must not look like those of this one.
             for (const auto* key : { &keys::doppler_hz(),

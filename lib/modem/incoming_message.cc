@@ -12,6 +12,9 @@ incoming_message::take(const received_block& b, bool sound, rx_octets& e)
     e.snr_db = d_snr = b.channel.snr_db;
     e.quality = b.decoded.quality;
     e.doppler_hz = b.channel.doppler_hz;
+    const description& reading = b.reading != nullptr ? *b.reading : *d_waveform;
+    e.reading = d_reading = reading.m.reading;
+    d_parser.set_most_significant_first(reading.most_significant_first);
     const auto marker = d_parser.push(b.decoded.bits, e.octets, sound);
     d_position += b.decoded.bits.size();
     if (sound)
@@ -25,6 +28,7 @@ rx_octets incoming_message::substitute() const
     rx_octets e;
     e.snr_db = d_snr;
     e.quality = 0;
+    e.reading = d_reading;
     return e;
 }
 

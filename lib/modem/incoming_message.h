@@ -80,6 +80,7 @@ private:
     uint64_t d_repeated_bits = 0; // that it got beyond that
     int64_t d_suspected_end = 0;  // of the block with the first sign of a damaged marker
     double d_snr;
+    waveform_reading d_reading = waveform_reading::standard; // of the last block
 };
 
 } // namespace gr::hf::kernel

@@ -18,18 +18,24 @@ const description& describe(const mode& m)
 {
     // Filled in on use: the whole table would take 40 MB.
     static std::mutex mutex;
-    static std::map<std::tuple<waveform_family, int, int, interleaver, int>,
-                    std::unique_ptr<const description>>
+    static std::map<
+        std::tuple<waveform_family, int, int, interleaver, int, waveform_reading>,
+        std::unique_ptr<const description>>
         table;
 
-    const auto key =
-        std::tuple(m.family, m.bandwidth_hz, m.rate_bps, m.il, m.constraint_length);
+    const auto key = std::tuple(
+        m.family, m.bandwidth_hz, m.rate_bps, m.il, m.constraint_length, m.reading);
     const std::lock_guard<std::mutex> lock(mutex);
     const auto made = table.find(key);
     if (made != table.end())
         return *made->second;
+    mode listed = m;
+    listed.reading = waveform_reading::standard;
     const auto& all = mode::all();
-    if (std::find(all.begin(), all.end(), m) == all.end())
+    const auto readings = other_readings(m);
+    if (std::find(all.begin(), all.end(), listed) == all.end() ||
+        (!(m == listed) &&
+         std::find(readings.begin(), readings.end(), m.reading) == readings.end()))
         throw std::invalid_argument("no waveform for mode " + m.to_string() + ", " +
                                     std::to_string(m.bandwidth_hz) +
                                     " Hz, K=" + std::to_string(m.constraint_length) +

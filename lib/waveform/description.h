@@ -150,7 +150,12 @@ struct description {
      *         frame_patterns. Their frames differ in the probe only. The sender uses
      *         frame_patterns; a receiver detects the reading.
      */
-    std::vector<std::vector<uint16_t>> other_readings;
+    std::vector<std::vector<uint16_t>> other_probes;
+    /*! \brief The same frames on the air with other scrambling values of the data, or
+     *         another code: other readings of the standard. The decoded data show which
+     *         one was sent.
+     */
+    std::vector<mode> also_read_as;
     size_t probe_period =
         0; //!< symbols after which a probe repeats itself; 0: it does not
 
@@ -167,6 +172,8 @@ struct description {
     permutation interleave; //!< coded_bits entries
     size_t input_bits = 0;  //!< user bits per block, end of message and fill included
     size_t coded_bits = 0;  //!< bits on the air per block
+    //! Bit of an octet that is sent first; no standard of these families fixes it.
+    bool most_significant_first = false;
 
     // End of the message.
     size_t flush_bits = 0;     //!< zeros after the end-of-message marker
@@ -203,11 +210,16 @@ struct description {
     {
         return frames_per_cycle * frame_symbols() + reinserted;
     }
-    //! Pattern of frame \p frame of a cycle in a reading; reading 0 is the one that is
-    //! sent.
+    //! Pattern of frame \p frame of a cycle in a reading of the probes; reading 0 is the
+    //! one that is sent.
     uint16_t pattern_of(size_t frame, size_t reading) const
     {
-        return reading == 0 ? frame_patterns[frame] : other_readings[reading - 1][frame];
+        return reading == 0 ? frame_patterns[frame] : other_probes[reading - 1][frame];
+    }
+    //! The cells of the data of frame \p frame of a cycle.
+    const cell* data_of(size_t frame) const
+    {
+        return &patterns[frame_patterns[frame] * frame_symbols()];
     }
     //! The cell of symbol \p i of the data phase (0 is the first after the preamble).
     const cell& at(uint64_t i, size_t reading = 0) const

@@ -63,6 +63,9 @@ struct family {
      *  \details The result lives as long as the program.
      */
     const family_reception* (*late_entry)(int bandwidth_hz);
+    //! Readings of a mode of the family found on the air, besides that of the standard.
+    //! Null: none.
+    std::vector<waveform_reading> (*other_readings)(const mode& m);
 };
 
 //! All families.
@@ -78,6 +81,9 @@ std::vector<const family_reception*> receptions(int bandwidth_hz, bool join = tr
  *  \throws std::invalid_argument that lists the bandwidths
  */
 std::vector<const family_reception*> listened_for(int bandwidth_khz, bool join = true);
+
+//! Readings of mode \p m found on the air, besides that of the standard.
+std::vector<waveform_reading> other_readings(const mode& m);
 
 //! The family of mode \p m.
 const family& family_of(const mode& m);

@@ -115,8 +115,14 @@ const std::unordered_map<std::string, mode>& names()
 {
     static const auto all = [] {
         std::unordered_map<std::string, mode> map;
-        for (const spelling& s : spellings())
+        for (const spelling& s : spellings()) {
             map.emplace(s.name, s.m);
+            for (const waveform_reading r : kernel::other_readings(s.m)) {
+                mode m = s.m;
+                m.reading = r;
+                map.emplace(m.to_string(), m);
+            }
+        }
         return map;
     }();
     return all;
@@ -149,6 +155,11 @@ const char* to_string(interleaver il)
     return "?";
 }
 
+const char* to_string(waveform_reading r)
+{
+    return r == waveform_reading::reversed ? "reversed" : "standard";
+}
+
 mode mode::parse(const std::string& text)
 {
     const auto found = names().find(text);
@@ -159,9 +170,12 @@ mode mode::parse(const std::string& text)
 
 std::string mode::to_string() const
 {
-    const std::string name = prefix(*this) + std::to_string(rate_bps) + hf::to_string(il);
-    return constraint_length == 7 ? name
-                                  : name + "-k" + std::to_string(constraint_length);
+    std::string name = prefix(*this) + std::to_string(rate_bps) + hf::to_string(il);
+    if (constraint_length != 7)
+        name += "-k" + std::to_string(constraint_length);
+    if (reading != waveform_reading::standard)
+        name += std::string("-") + hf::to_string(reading);
+    return name;
 }
 
 bool mode::receivable() const
@@ -180,7 +194,7 @@ bool mode::operator==(const mode& o) const
 {
     return family == o.family && rate_bps == o.rate_bps &&
            bandwidth_hz == o.bandwidth_hz && il == o.il &&
-           constraint_length == o.constraint_length;
+           constraint_length == o.constraint_length && reading == o.reading;
 }
 
 } // namespace gr::hf

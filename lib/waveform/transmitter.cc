@@ -60,7 +60,7 @@ void transmitter::give(const uint8_t* octets, size_t n, bool last)
     n = std::min(n, wanted);
     for (size_t i = 0; i < n; ++i)
         for (int b = 0; b < 8; ++b)
-            d_bits.push_back(octets[i] >> b & 1);
+            d_bits.push_back(octets[i] >> (d_d.most_significant_first ? 7 - b : b) & 1);
     if (last || n < wanted)
         end_message();
     next_block();

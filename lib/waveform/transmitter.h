@@ -40,7 +40,7 @@ struct tx_symbol {
  * and zeros up to the end of the block. That is also done in the uncoded and the
  * zero-interleaver modes, as the standard permits. Then follows, on request, the
  * end-of-transmission continuation of the last probe. The first bit of an octet is its
- * least significant.
+ * least significant, unless the description says otherwise.
  */
 class transmitter
 {

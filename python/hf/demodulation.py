@@ -22,6 +22,7 @@ CHANNEL_DIGITS = {"doppler_hz": 2, "delay_spread_ms": 2, "coded_ber": 4}
 #: octets: their number;
 #: ended: eom, lost (no end-of-message mark) or preempted (by a new preamble);
 #: joined: its preamble was missed, reception began at a block;
+#: reading: of the standard, standard or reversed, as the data show it;
 #: doppler_hz: two-sigma spread; delay_spread_ms: two standard deviations; coded_ber: share of
 #: coded bits that the decoder corrected. These three are None without a decoded block.
 Report = Dict[str, Any]
@@ -59,6 +60,7 @@ class Reception:
                 self._begin(event)
             elif kind == "octets" and self._current is not None:
                 self._current["octets"] += len(event["octets"])
+                self._current["reading"] = event["reading"]
                 self._snrs.append(event["snr_db"])
                 for key, values in self._channel.items():
                     if key in event:
@@ -85,6 +87,7 @@ class Reception:
             "octets": 0,
             "ended": None,
             "joined": event["joined"],
+            "reading": "standard",
         }
 
     def _end(self, time_s: float, reason: str) -> None:

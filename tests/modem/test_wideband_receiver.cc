@@ -301,7 +301,7 @@ TEST(wideband_receiver, hears_which_reading_of_the_boundary_probes_is_sent)
          { interleaver::ultra_short, interleaver::short_, interleaver::long_ }) {
         const mode m = mode_of(3, 7, il);
         description d = describe(m);
-        for (const auto& reading : describe(m).other_readings) {
+        for (const auto& reading : describe(m).other_probes) {
             ++readings;
             d.frame_patterns = reading;
             const setup s{ m, "paths=0:0:0,2:-3:0 " + snr(20, m), {}, 2, 8 };

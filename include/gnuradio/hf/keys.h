@@ -29,6 +29,8 @@ HF_API const pmt::pmt_t& freq_offset_hz();
 //! bool: the reception started without its preamble, at the start of a block; earlier
 //! octets are missing.
 HF_API const pmt::pmt_t& joined();
+//! symbol: reading of the standard that the data agree with: standard or reversed.
+HF_API const pmt::pmt_t& reading();
 //! double: Doppler spread during a block, two sigma, Hz.
 HF_API const pmt::pmt_t& doppler_hz();
 //! double: delay spread during a block, two standard deviations, ms.

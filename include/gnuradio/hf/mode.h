@@ -29,6 +29,12 @@ enum class interleaver {
     voice        //!< V: serial tone 2400 with D1, D2 = 7, 7
 };
 
+//! How a maker read the standard where the transmitters on the air differ.
+enum class waveform_reading {
+    standard, //!< as the text and the figures have it
+    reversed  //!< 5069 in 3 kHz: data scrambler and code run the other way in time
+};
+
 /*! \brief A way to modulate: family, data rate, bandwidth, interleaver, code.
  *
  * Its string form is the same in C++, Python, GRC, TOML, message metadata and on the
@@ -38,6 +44,7 @@ enum class interleaver {
  *     4539-4800N  4539-12800N       uncoded serial tone, uncoded high rate
  *     5069-<kHz>k-<rate><interleaver>   5069-48k-240000S  5069-18k-57600US
  *     5069-12k-1200L-k9             the code of constraint length 9, not 7
+ *     5069-3k-1200S-reversed        another maker's reading of the standard
  *
  * 4539-4800N is the uncoded serial tone. 4539-4800 with any other interleaver is the 8PSK
  * high rate.
@@ -48,6 +55,8 @@ struct HF_API mode {
     int bandwidth_hz = 3000;              //!< nominal channel bandwidth, Hz
     interleaver il = interleaver::short_; //!< interleaver length
     int constraint_length = 7;            //!< constraint length of the convolutional code
+    //! Reading of the standard. No preamble signals it, so a receiver reports it by itself.
+    waveform_reading reading = waveform_reading::standard;
 
     /*! \brief Read the string form.
      *  \throws std::invalid_argument that names \p text and what is allowed.
@@ -57,8 +66,8 @@ struct HF_API mode {
     //! The string form; parse(to_string()) gives the same mode.
     std::string to_string() const;
 
-    //! Every mode that can be modulated, ordered by standard, bandwidth, rate,
-    //! interleaver and constraint length.
+    //! Every mode that can be modulated in the reading of the standard, ordered by
+    //! standard, bandwidth, rate, interleaver and constraint length.
     static const std::vector<mode>& all();
 
     /*! \brief False if the receiver of this version does not know the family. Such a mode
@@ -73,5 +82,8 @@ struct HF_API mode {
 
 //! "N", "Z", "US", "VS", "S", "M", "L", "VL" or "V".
 HF_API const char* to_string(interleaver il);
+
+//! "standard" or "reversed".
+HF_API const char* to_string(waveform_reading r);
 
 } // namespace gr::hf

@@ -33,6 +33,8 @@ struct rx_octets {
      *  counted. Empty: the modem gives every block once and in order.
      */
     std::optional<uint64_t> number = std::nullopt;
+    //! Reading of the standard that the block agrees with; no preamble signals it.
+    waveform_reading reading = waveform_reading::standard;
 };
 
 //! How a received transmission ended.

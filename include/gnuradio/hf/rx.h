@@ -20,7 +20,8 @@ namespace gr::hf {
  *
  *  - \c pdus: one PDU for each transmission, when it has ended: its octets, and mode,
  *    snr_db, freq_offset_hz, start_sample, end_sample, reason (eom, lost, limit,
- *    preempted), joined (true: without its preamble, from the start of a block on).
+ *    preempted), joined (true: without its preamble, from the start of a block on), and if
+ *    a block was decoded, reading (of the standard: standard or reversed).
  *  - \c events: events as they happen: type rx_start, rx_octets (the octets of one
  *    interleaver block), rx_end, with the same keys. From the first decoded block on they
  *    describe the channel during the block: quality, doppler_hz (two-sigma spread),

@@ -118,6 +118,23 @@ void block_decoder::soft_output(const std::vector<float>& soft,
         posterior[i] = d_posterior[d_pair_index[i]];
 }
 
+double block_decoder::likelihood(const std::vector<float>& soft)
+{
+    if (!d_d.code.tail_biting)
+        return 0;
+    to_pairs(soft);
+    std::vector<uint8_t> bits, coded;
+    d_viterbi.decode_tail_biting(d_pairs.data(), d_d.input_bits, bits);
+    d_encoder.encode(bits.data(), bits.size(), coded);
+    double sum = 0;
+    for (size_t i = 0; i < soft.size(); ++i) {
+        const double agrees = coded[d_pair_index[i]] != 0 ? -soft[i] : soft[i];
+        // log(2 / (1 + exp(-x))), without overflow
+        sum += std::min(agrees, 0.0) + std::log(2 / (1 + std::exp(-std::abs(agrees))));
+    }
+    return sum;
+}
+
 decoded_block block_decoder::decode(const std::vector<float>& soft)
 {
     decoded_block out;

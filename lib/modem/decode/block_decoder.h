@@ -33,6 +33,8 @@ class block_decoder
 public:
     explicit block_decoder(const description& d);
 
+    const description& waveform() const { return d_d; }
+
     //! \p soft holds description::coded_bits values, positive for 0, in order of arrival.
     decoded_block decode(const std::vector<float>& soft);
 
@@ -41,6 +43,12 @@ public:
      *  \details Uncoded modes return the input.
      */
     void soft_output(const std::vector<float>& soft, std::vector<float>& posterior);
+
+    /*! \brief Log-likelihood of a block's soft bits if they are the best code word's, over
+     *         that of independent random bits.
+     *  \details Compares readings of the same block; tail-biting codes only, others give 0.
+     */
+    double likelihood(const std::vector<float>& soft);
 
 private:
     void to_pairs(const std::vector<float>& soft);

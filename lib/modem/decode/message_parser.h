@@ -14,7 +14,7 @@ namespace gr::hf::kernel {
  *         start at any bit (110C 5.3.2.3.1).
  *
  * Holds the last 32 bits until they are clearly not part of the marker. The first bit of
- * an octet is its least significant.
+ * an octet is its least significant, unless set otherwise.
  *
  * A marker with bit errors counts too, as only zeros (flush and fill) follow it:
  * - up to 3 errors, and at least 64 bits to the end of the block with hardly any 1: at
@@ -54,6 +54,9 @@ public:
             return d_suspect->at;
         return std::nullopt;
     }
+
+    //! Order of the bits of an octet from now on, see description.
+    void set_most_significant_first(bool first) { d_most_significant_first = first; }
 
     //! True if octets are held after a damaged marker.
     bool suspicious() const { return d_suspect.has_value(); }
@@ -134,7 +137,8 @@ private:
 
     void append(unsigned bit, std::vector<uint8_t>& octets)
     {
-        d_octet |= static_cast<uint8_t>(bit << d_fill);
+        d_octet |=
+            static_cast<uint8_t>(bit << (d_most_significant_first ? 7 - d_fill : d_fill));
         if (++d_fill == 8) {
             octets.push_back(d_octet);
             d_octet = 0;
@@ -148,6 +152,7 @@ private:
     uint32_t d_window = 0; // the last 32 bits, newest least significant
     uint8_t d_octet = 0;
     unsigned d_fill = 0;
+    bool d_most_significant_first = false;
 };
 
 } // namespace gr::hf::kernel

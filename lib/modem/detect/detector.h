@@ -4,9 +4,11 @@
 
 #include "modem/decode/block_decoder.h"
 #include "modem/detect/block_details.h"
+#include "modem/detect/code_readings.h"
 #include "modem/detect/equaliser.h"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace gr::hf::kernel {
@@ -41,6 +43,9 @@ public:
     virtual void forget() = 0;
     //! Whether it asks \p source for frames.
     virtual bool iterates() const { return false; }
+    //! The reading of the waveform that its blocks are decoded by; null: that of the
+    //! standard.
+    virtual const description* reading() const { return nullptr; }
 
     //! Write symbols and ratios of the next blocks to \p d, which outlives this; null:
     //! nowhere.
@@ -54,20 +59,29 @@ protected:
 class single_pass_detector : public detector
 {
 public:
-    //! The description must outlive the detector.
-    single_pass_detector(const description& d, std::unique_ptr<equaliser> eq)
-        : d_symbols(d.alphabet), d_equaliser(std::move(eq)), d_decoder(d)
+    /*! \param d must outlive the detector
+     *  \param known see code_readings
+     */
+    single_pass_detector(const description& d,
+                         std::unique_ptr<equaliser> eq,
+                         std::optional<waveform_reading> known = std::nullopt)
+        : d_readings(d, known), d_symbols(d.alphabet), d_equaliser(std::move(eq)),
+          d_decoder(std::make_unique<block_decoder>(d_readings.chosen()))
     {
     }
 
     void frame(frame_observation& f) override;
     decoded_block end_block(frame_source& source) override;
-    void forget() override { d_soft.clear(); }
+    void forget() override;
+    const description* reading() const override { return &d_readings.chosen(); }
 
 private:
+    void compare_readings(const frame_observation& f);
+
+    code_readings d_readings;
     soft_symbols d_symbols;
     std::unique_ptr<equaliser> d_equaliser;
-    block_decoder d_decoder;
+    std::unique_ptr<block_decoder> d_decoder; // of the reading
     std::vector<symbol_estimate> d_estimates;
     std::vector<float> d_soft;
 };

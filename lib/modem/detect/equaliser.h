@@ -25,6 +25,7 @@ namespace gr::hf::kernel {
 struct frame_observation {
     const constellation* alphabet = nullptr;
     std::vector<uint8_t> scrambling; //!< value of each symbol
+    size_t frame_in_cycle = 0;       //!< place of the frame
     std::vector<std::complex<float>> z;
     bool sparse = false; //!< A is given by paths, else by a
     banded_factors a;    //!< A as a banded matrix, not yet factored

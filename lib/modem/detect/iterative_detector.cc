@@ -24,8 +24,11 @@ constexpr double still = 0.001, as_good = 0.997;
 
 } // namespace
 
-iterative_detector::iterative_detector(const description& d, size_t rounds)
-    : d_d(d), d_rounds(rounds), d_symbols(d.alphabet), d_decoder(d)
+iterative_detector::iterative_detector(const description& d,
+                                       size_t rounds,
+                                       std::optional<waveform_reading> known)
+    : d_d(d), d_rounds(rounds), d_readings(d, known), d_symbols(d.alphabet),
+      d_decoder(std::make_unique<block_decoder>(d_readings.chosen()))
 {
 }
 
@@ -39,6 +42,9 @@ void iterative_detector::frame(frame_observation& f)
     d_soft.resize(at + bits * d_estimates.size());
     for (size_t i = 0; i < d_estimates.size(); ++i, at += bits)
         d_symbols.soft_bits(f.scrambling[i], d_estimates[i], &d_soft[at]);
+    if (d_readings.open())
+        for (size_t r = 0; r < d_readings.size(); ++r)
+            d_readings.frame(r, f.frame_in_cycle, d_estimates);
     note(first);
 }
 
@@ -101,7 +107,7 @@ void iterative_detector::add_up(const std::vector<part>& parts)
 // differ from the input.
 iterative_detector::progress iterative_detector::decide()
 {
-    d_decoder.soft_output(d_sum, d_posterior);
+    d_decoder->soft_output(d_sum, d_posterior);
     progress p;
     d_decisions.resize(d_posterior.size(), 2); // 2: no decision yet
     for (size_t i = 0; i < d_decisions.size(); ++i) {
@@ -127,17 +133,41 @@ std::vector<decoded_block> iterative_detector::end_blocks(const std::vector<part
         iterative_detector& one = *p.detector;
         if (one.d_details)
             one.d_details->llrs = first.d_sum;
-        decoded.push_back(one.d_decoder.decode(first.d_sum));
-        one.d_soft.clear();
-        one.d_scrambling.clear();
+        decoded.push_back(one.d_decoder->decode(first.d_sum));
+        one.forget();
     }
     return decoded;
 }
 
 void iterative_detector::forget()
 {
+    d_readings.forget();
     d_soft.clear();
     d_scrambling.clear();
+}
+
+// By the first round's soft bits: the linear equaliser does not use the scrambling.
+void iterative_detector::choose_reading(const std::vector<part>& parts)
+{
+    if (!d_readings.open())
+        return;
+    std::vector<code_readings*> others;
+    for (const part& p : parts)
+        if (p.detector != this && p.detector->d_readings.open())
+            others.push_back(&p.detector->d_readings);
+    d_readings.choose(others);
+    for (const part& p : parts)
+        p.detector->take_reading();
+}
+
+void iterative_detector::take_reading()
+{
+    const description& d = d_readings.chosen();
+    if (d_scrambling == d_readings.scrambling() && &d == &d_decoder->waveform())
+        return;
+    d_soft = d_readings.soft_bits();
+    d_scrambling = d_readings.scrambling();
+    d_decoder = std::make_unique<block_decoder>(d);
 }
 
 void iterative_detector::iterate(const std::vector<part>& parts)
@@ -146,6 +176,7 @@ void iterative_detector::iterate(const std::vector<part>& parts)
     size_t idle = 0;
     double corrected_before = 1;
     d_decisions.clear();
+    choose_reading(parts);
     add_up(parts);
     for (size_t round = 0; round < d_rounds; ++round) {
         const auto [changed, corrections] = decide();

@@ -7,6 +7,8 @@
 #include "modem/detect/equaliser.h"
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <vector>
 
 namespace gr::hf::kernel {
@@ -24,14 +26,19 @@ namespace gr::hf::kernel {
 class iterative_detector : public detector
 {
 public:
-    //! \param d outlives this
-    //! \param rounds most rounds after the first
-    iterative_detector(const description& d, size_t rounds);
+    /*! \param d outlives this
+     *  \param rounds most rounds after the first
+     *  \param known see code_readings
+     */
+    iterative_detector(const description& d,
+                       size_t rounds,
+                       std::optional<waveform_reading> known = std::nullopt);
 
     void frame(frame_observation& f) override;
     decoded_block end_block(frame_source& source) override;
     void forget() override;
     bool iterates() const override { return true; }
+    const description* reading() const override { return &d_readings.chosen(); }
 
     //! A detector with a complete block, and the source that can observe the block again.
     struct part {
@@ -49,6 +56,8 @@ private:
     struct progress {
         size_t changed = 0, corrected = 0; // bits
     };
+    void choose_reading(const std::vector<part>& parts);
+    void take_reading();
     void iterate(const std::vector<part>& parts);
     void add_up(const std::vector<part>& parts);
     progress decide();
@@ -58,11 +67,12 @@ private:
 
     const description& d_d;
     size_t d_rounds;
+    code_readings d_readings;
     soft_symbols d_symbols;
     linear_equaliser d_equaliser;
-    block_decoder d_decoder;
-    std::vector<uint8_t> d_scrambling; // of the block's symbols
-    std::vector<float> d_soft;         // soft bits of this detector, of the last round
+    std::unique_ptr<block_decoder> d_decoder; // of the reading
+    std::vector<uint8_t> d_scrambling;        // of the block's symbols
+    std::vector<float> d_soft; // soft bits of this detector, of the last round
     std::vector<float> d_sum, d_posterior; // of all parts
     std::vector<uint8_t> d_decisions;
     std::vector<symbol_belief> d_beliefs;

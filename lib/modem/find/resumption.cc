@@ -233,9 +233,9 @@ void resumption::read_as(const place& chosen)
         std::vector<uint16_t> patterns;
         for (size_t f = 0; f < cycle; ++f)
             patterns.push_back(d->frame_patterns[(f + apart) % cycle]);
-        d->other_readings.push_back(std::move(patterns));
+        d->other_probes.push_back(std::move(patterns));
     }
-    if (d->other_readings.size() == d_a.waveform->other_readings.size())
+    if (d->other_probes.size() == d_a.waveform->other_probes.size())
         return;
     d_result.waveform = d.get();
     d_result.with_readings = std::move(d);
@@ -319,7 +319,9 @@ resumption::state resumption::try_blocks(const sample_buffer& in,
             }))
             continue;
         d_places.push_back(p);
-        d_blocks.push_back({ d_d.m, d_a.plan, d_d.alphabet.bits, blocks, wait });
+        mode m = d_d.m;
+        m.reading = d_a.reading.value_or(waveform_reading::standard);
+        d_blocks.push_back({ m, d_a.plan, d_d.alphabet.bits, blocks, wait });
     }
     d_trial = std::make_unique<mode_trial>(d_result, d_blocks);
     return advance_trial(in);

@@ -47,6 +47,8 @@ struct acquired {
      *  \details Symbols are counted as if it were followed from its begin.
      */
     uint64_t first_frame = 0;
+    //! Reading of the standard, if an earlier part of the transmission has shown it.
+    std::optional<waveform_reading> reading = std::nullopt;
     const synchroniser_plan* synchroniser = nullptr; //!< outlives the receiver
     //! Null, or the waveform with further readings of its probes, see resumption.
     std::shared_ptr<const description> with_readings = nullptr;
@@ -56,6 +58,8 @@ struct acquired {
 struct received_block {
     decoded_block decoded;
     channel_report channel;
+    //! Reading of the waveform by which it was decoded; null: that of the standard.
+    const description* reading = nullptr;
     //! Null unless burst_tracker::keep_details() was called.
     std::shared_ptr<const block_details> details;
 };

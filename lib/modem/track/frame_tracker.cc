@@ -118,6 +118,8 @@ std::optional<acquired> frame_tracker::followed() const
         d_stream.input_time(row) - symbol_grid::samples_per_row * (1 + now.clock) * row;
     now.frequency_hz = d_carrier.certain_hz();
     now.preamble = d_beliefs.preamble();
+    if (const description* reading = d_detector->reading())
+        now.reading = reading->m.reading;
     return now;
 }
 
@@ -309,6 +311,7 @@ std::optional<received_block> frame_tracker::end_block()
     ++d_block.number;
     received_block b;
     b.decoded = std::move(*decoded);
+    b.reading = d_detector->reading();
     forget_block();
     b.channel.snr_db = snr_in_bandwidth(d_block.gain.mean() * mean_power(d_d), d_d);
     b.channel.freq_offset_hz = d_carrier.hz();
@@ -403,9 +406,13 @@ void frame_tracker::prepare(const frame& f,
         d_true->look(d_stream, centre_of(f));
     const channel_view& channel = d_true ? *d_true : estimated;
     o.alphabet = &d_d.alphabet;
+    const description* const reading = d_detector->reading();
+    const cell* const data =
+        reading == nullptr ? f.data : reading->data_of(f.frame_in_cycle);
+    o.frame_in_cycle = f.frame_in_cycle;
     o.scrambling.resize(d_d.unknown);
     for (size_t i = 0; i < d_d.unknown; ++i)
-        o.scrambling[i] = f.data[i].value;
+        o.scrambling[i] = data[i].value;
     o.noise = channel.noise();
     o.symbol_power = static_cast<float>(d_d.alphabet.mean_power());
     d_model.make(

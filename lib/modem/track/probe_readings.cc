@@ -15,14 +15,14 @@ constexpr float overlap = 1.77f;
 } // namespace
 
 probe_readings::probe_readings(const description& d)
-    : d_d(d), d_score(1 + d.other_readings.size(), 0)
+    : d_d(d), d_score(1 + d.other_probes.size(), 0)
 {
 }
 
 bool probe_readings::differ(size_t frame) const
 {
     return std::any_of(
-        d_d.other_readings.begin(), d_d.other_readings.end(), [&](const auto& r) {
+        d_d.other_probes.begin(), d_d.other_probes.end(), [&](const auto& r) {
             return r[frame] != d_d.frame_patterns[frame];
         });
 }

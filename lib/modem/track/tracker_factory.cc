@@ -46,18 +46,18 @@ std::unique_ptr<burst_tracker> make_tracker(const acquired& a,
     // Without a code there is nothing to iterate with. Decision feedback is best then,
     // but it needs the factors of a matrix.
     if (effort > 0 && d.code.coded) {
-        auto iterating =
-            std::make_unique<iterative_detector>(d, rounds(p.rounds, p.most_rounds));
+        auto iterating = std::make_unique<iterative_detector>(
+            d, rounds(p.rounds, p.most_rounds), a.reading);
         partner other{ std::move(link), side, iterating.get() };
         return std::make_unique<frame_tracker>(
             a, lost_after_s, std::move(iterating), std::move(known), std::move(other));
     }
     if (a.profile.size() > dense_delays)
         det = std::make_unique<single_pass_detector>(
-            d, std::make_unique<linear_equaliser>());
+            d, std::make_unique<linear_equaliser>(), a.reading);
     else
         det = std::make_unique<single_pass_detector>(
-            d, std::make_unique<decision_feedback_equaliser>());
+            d, std::make_unique<decision_feedback_equaliser>(), a.reading);
     return std::make_unique<frame_tracker>(
         a, lost_after_s, std::move(det), std::move(known));
 }

@@ -41,7 +41,8 @@ walsh_tracker::walsh_tracker(const acquired& a, double lost_after_s, size_t roun
                -rows_before(d_correlator.early()),
                a.frequency_hz,
                a.clock),
-      d_presence(d_plan, chips / d_d.symbol_rate_bd, lost_after_s), d_decoder(d_d),
+      d_presence(d_plan, chips / d_d.symbol_rate_bd, lost_after_s), d_readings(d_d),
+      d_decoder(std::make_unique<block_decoder>(d_d)),
       d_taps(d_plan, profile_of(a, d_correlator), a.noise),
       d_coherent(d_d, d_plan.widest_average), d_doppler(chips / d_d.symbol_rate_bd),
       d_turn(d_plan, chips / d_d.symbol_rate_bd), d_rounds(rounds), d_words(d_d),
@@ -83,8 +84,10 @@ received_block walsh_tracker::end_block(int64_t begin)
 {
     received_block b;
     std::vector<float> posterior;
+    choose_reading();
+    b.reading = &d_readings.chosen();
     for (size_t round = 0; round < d_rounds; ++round) {
-        d_decoder.soft_output(d_soft, posterior);
+        d_decoder->soft_output(d_soft, posterior);
         d_coherent.refine(posterior, d_plan.overlap, d_soft);
     }
     if (d_rounds > 0)
@@ -92,7 +95,7 @@ received_block walsh_tracker::end_block(int64_t begin)
     d_coherent.clear();
     if (d_details)
         b.details = std::make_shared<block_details>(block_details{ {}, d_soft, {} });
-    b.decoded = d_decoder.decode(d_soft);
+    b.decoded = d_decoder->decode(d_soft);
     b.channel.freq_offset_hz = d_stream.frequency();
     b.channel.doppler_hz = d_doppler.take_spread_hz();
     b.channel.coded_ber = b.decoded.coded_ber;
@@ -109,6 +112,18 @@ received_block walsh_tracker::end_block(int64_t begin)
     d_soft.clear();
     d_words.clear();
     return b;
+}
+
+// The scrambling of the chips is the same in all readings, the code is not.
+void walsh_tracker::choose_reading()
+{
+    if (!d_readings.open())
+        return;
+    d_readings.soft_bits(d_soft);
+    d_readings.choose();
+    d_readings.forget();
+    if (&d_readings.chosen() != &d_decoder->waveform())
+        d_decoder = std::make_unique<block_decoder>(d_readings.chosen());
 }
 
 void walsh_tracker::set(int64_t begin, bool last)

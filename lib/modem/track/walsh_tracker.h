@@ -3,6 +3,7 @@
 #pragma once
 
 #include "modem/decode/block_decoder.h"
+#include "modem/detect/code_readings.h"
 #include "modem/front/half_symbol_stream.h"
 #include "modem/track/burst_tracker.h"
 #include "modem/track/coherent_walsh.h"
@@ -45,6 +46,7 @@ private:
 
     received_block end_block(int64_t begin);
     void set(int64_t begin, bool last);
+    void choose_reading();
     void learn(const walsh_values& metric);
     void measure(channel_report& r);
 
@@ -55,7 +57,8 @@ private:
     walsh_correlator d_correlator;
     half_symbol_stream d_stream;
     walsh_presence d_presence;
-    block_decoder d_decoder;
+    code_readings d_readings;
+    std::unique_ptr<block_decoder> d_decoder; // of the reading
     walsh_profile d_taps;
     coherent_walsh d_coherent;
     doppler_meter d_doppler;

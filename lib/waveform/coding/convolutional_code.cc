@@ -29,6 +29,20 @@ size_t code_plan::coded_bits(size_t n) const
     return sent / puncture.size() * kept + partial;
 }
 
+code_plan code_plan::reversed() const
+{
+    const auto turned = [this](uint32_t mask) {
+        uint32_t r = 0;
+        for (unsigned i = 0; i < constraint_length; ++i)
+            r |= (mask >> i & 1) << (constraint_length - 1 - i);
+        return r;
+    };
+    code_plan p = *this;
+    p.t1 = turned(t1);
+    p.t2 = turned(t2);
+    return p;
+}
+
 code_plan serial_tone_code(unsigned repetition)
 {
     code_plan p;

@@ -26,6 +26,9 @@ struct code_plan {
 
     //! Coded bits after repetition and puncturing for \p n input bits.
     size_t coded_bits(size_t n) const;
+    //! The code whose generators are these, reversed in time: the newest bit is where the
+    //! oldest was.
+    code_plan reversed() const;
 };
 
 //! Code of the serial tone: runs on through the blocks, each pair \p repetition times.

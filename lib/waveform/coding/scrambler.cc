@@ -34,7 +34,7 @@ const std::array<uint8_t, 32>& serial_tone_sync_scrambler()
     return values;
 }
 
-std::vector<uint8_t> frame_scrambler(unsigned bits, size_t count)
+std::vector<uint8_t> frame_scrambler(unsigned bits, size_t count, register_shift shift)
 {
     if (bits < 1 || bits > 8)
         throw std::invalid_argument("frame scrambler: " + std::to_string(bits) +
@@ -43,10 +43,10 @@ std::vector<uint8_t> frame_scrambler(unsigned bits, size_t count)
     unsigned reg = 1;
     for (auto& value : v) {
         value = static_cast<uint8_t>(reg & ((1u << bits) - 1));
-        for (unsigned shift = 0; shift < bits; ++shift) {
-            const unsigned feedback = (reg >> 4 ^ reg) & 1;
-            reg = reg >> 1 | feedback << 8;
-        }
+        for (unsigned k = 0; k < bits; ++k)
+            reg = shift == register_shift::right
+                      ? reg >> 1 | ((reg >> 4 ^ reg) & 1) << 8
+                      : (reg << 1 | ((reg >> 8 ^ reg >> 4) & 1)) & 0x1FF;
     }
     return v;
 }

@@ -37,6 +37,7 @@ const std::vector<family>& families()
           serial_tone::describe,
           nullptr,
           serial_tone::reception,
+          nullptr,
           nullptr },
         { waveform_family::high_rate,
           { interleaver::ultra_short,
@@ -52,6 +53,7 @@ const std::vector<family>& families()
           high_rate::describe,
           nullptr,
           high_rate::reception,
+          nullptr,
           nullptr },
         { waveform_family::wideband,
           { interleaver::ultra_short, {}, 0, 0, true, -6 },
@@ -60,12 +62,13 @@ const std::vector<family>& families()
           "5069-<kHz>k-<rate><interleaver>, with -k9 after it for the longer code: 3, 6, "
           "9, "
           "12, 15, 18, 21, 24, 30, 36, 42 or 48 kHz, a rate of that bandwidth, US, S, M "
-          "or L",
+          "or L; -reversed at the end of one of 3 kHz",
           wideband::modes,
           wideband::describe,
           wideband::preamble,
           wideband::reception,
-          wideband::late_entry },
+          wideband::late_entry,
+          wideband::other_readings },
     };
     return all;
 }
@@ -109,6 +112,13 @@ const family& family_of(const mode& m)
     throw std::invalid_argument("waveform family " +
                                 std::to_string(static_cast<int>(m.family)) +
                                 " has no entry in the registry");
+}
+
+std::vector<waveform_reading> other_readings(const mode& m)
+{
+    const family& f = family_of(m);
+    return f.other_readings == nullptr ? std::vector<waveform_reading>{}
+                                       : f.other_readings(m);
 }
 
 preamble_plan preamble_of(const mode& m, const preamble_options& o)

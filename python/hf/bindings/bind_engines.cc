@@ -142,7 +142,8 @@ py::dict event_dict(const kernel::rx_event& e, const kernel::symbol_grid& grid)
                    "octets"_a = py::bytes(reinterpret_cast<const char*>(o->octets.data()),
                                           o->octets.size()),
                    "snr_db"_a = o->snr_db,
-                   "quality"_a = o->quality);
+                   "quality"_a = o->quality,
+                   "reading"_a = to_string(o->reading));
         if (!e.channel.profile.empty()) {
             d["freq_offset_hz"] = e.channel.freq_offset_hz;
             d["doppler_hz"] = e.channel.doppler_hz;
@@ -251,6 +252,10 @@ void bind_mode(py::module& m)
                 return kernel::wideband::usual_superframes(x);
             },
             "Default number of preamble super-frames of a 5069 mode; None for others.")
+        .def_property_readonly(
+            "reading",
+            [](const mode& x) { return to_string(x.reading); },
+            "Reading of the standard: standard or reversed.")
         .def_readonly("rate_bps", &mode::rate_bps, "User data rate, bit/s.")
         .def_readonly("bandwidth_hz", &mode::bandwidth_hz, "Channel bandwidth, Hz.")
         .def_property_readonly(

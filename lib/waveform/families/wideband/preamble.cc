@@ -248,13 +248,18 @@ waveform_word word_of(const mode& m)
 
 int usual_superframes(const mode& m)
 {
+    if (m.reading == waveform_reading::reversed)
+        return most_usual_superframes;
     const waveform_row& row = row_of(m);
     const int wider = row.bandwidth_khz > 3 ? 1 : 0;
     return std::max(1, most_usual_superframes - static_cast<int>(row.wid) - wider);
 }
 
-preamble_plan preamble(const mode& m, const preamble_options& o)
+preamble_plan preamble(const mode& m, const preamble_options& options)
 {
+    preamble_options o = options;
+    if (m.reading == waveform_reading::reversed)
+        o.scrambling = preamble_scrambling::running;
     using content = preamble_section::content;
     const int khz = m.bandwidth_hz / 1000;
     const waveform_row& row = row_of(m);

@@ -122,7 +122,7 @@ waveform_word word_of(const mode& m);
  * The standard leaves M to the operator (110C D.5.2.1). One is enough, except for
  * waveforms whose data are readable at SNRs at which one is missed too often. Waveform 0
  * has three in 3 kHz and two in wider bands, with more chips. Waveform 1 has two in
- * 3 kHz.
+ * 3 kHz. The reversed reading has three, as the receiver of its maker expects several.
  *
  *  \throws std::invalid_argument for a mode of another family
  */

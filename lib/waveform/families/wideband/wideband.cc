@@ -76,9 +76,14 @@ std::vector<uint8_t> mask_of(const code_row& row, size_t k)
     return all ? std::vector<uint8_t>{} : mask;
 }
 
+bool reversed(const description& d) { return d.m.reading == waveform_reading::reversed; }
+
 void fill_frames(description& d, const waveform_row& row)
 {
-    const auto scramble = frame_scrambler(row.bits <= 3 ? 3 : row.bits, row.unknown);
+    const auto scramble =
+        frame_scrambler(row.bits <= 3 ? 3 : row.bits,
+                        row.unknown,
+                        reversed(d) ? register_shift::left : register_shift::right);
     const mini_probe probe = mini_probe_of(row.known);
     d.frames_per_cycle = row.frames[column_of(interleaver::long_)];
     d.probe_period = probe.base;
@@ -86,10 +91,14 @@ void fill_frames(description& d, const waveform_row& row)
         std::vector<cell> cells;
         for (const uint8_t s : scramble)
             cells.push_back({ symbol_kind::data, s });
-        for (const uint8_t p : boundary_probe(row, f) ? probe.shifted : probe.normal)
+        const bool boundary = reversed(d) ? boundary_probe_of_block(d.frames_per_block, f)
+                                          : boundary_probe(row, f);
+        for (const uint8_t p : boundary ? probe.shifted : probe.normal)
             cells.push_back({ symbol_kind::probe, p });
         d.add_frame(cells);
     }
+    if (reversed(d))
+        return;
     // Other readings found on the air: by the block in use, and no shifted probe.
     const uint16_t normal = d.frame_patterns.front();
     const uint16_t shifted = d.frame_patterns[d.frames_per_cycle - 2];
@@ -98,8 +107,8 @@ void fill_frames(description& d, const waveform_row& row)
         if (boundary_probe_of_block(d.frames_per_block, f))
             of_block[f] = shifted;
     if (of_block != d.frame_patterns)
-        d.other_readings.push_back(std::move(of_block));
-    d.other_readings.push_back(std::move(none));
+        d.other_probes.push_back(std::move(of_block));
+    d.other_probes.push_back(std::move(none));
 }
 
 // Waveform 0: a frame is a channel symbol; the chip scrambler restarts with each block.
@@ -115,9 +124,9 @@ void fill_chips(description& d)
         d.add_frame(cells);
     }
     d.alphabet = { 2, scrambling::add_mod_8, psk8_points(), { 0, 1, 2, 3 } };
-    for (const bool alternate : { false, true })
+    for (const bool last : { false, true })
         for (unsigned dibit = 0; dibit < 4; ++dibit)
-            d.words.push_back(walsh_word(dibit, alternate));
+            d.words.push_back(walsh_word(dibit, last && !reversed(d)));
 }
 
 } // namespace
@@ -254,6 +263,13 @@ const std::vector<uint8_t>& chip_scrambler()
     return values;
 }
 
+std::vector<waveform_reading> other_readings(const mode& m)
+{
+    if (m.bandwidth_hz == 3000)
+        return { waveform_reading::reversed };
+    return {};
+}
+
 description describe(const mode& m)
 {
     const waveform_row& row = row_of(m);
@@ -282,6 +298,14 @@ description describe(const mode& m)
         d.eot_symbols = static_cast<size_t>(32 * row.bandwidth_khz / 3);
     }
     d.code = code_of(row.rate_num, row.rate_den, m.constraint_length);
+    d.most_significant_first = reversed(d);
+    if (reversed(d))
+        d.code = d.code.reversed();
+    else
+        for (const waveform_reading r : other_readings(m)) {
+            d.also_read_as.push_back(m);
+            d.also_read_as.back().reading = r;
+        }
     d.input_bits = d.coded_bits / row.rate_den * row.rate_num;
     d.interleave = stride_interleaver(d.coded_bits, row.increments[column]);
     d.eom_optional = true;

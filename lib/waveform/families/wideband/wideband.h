@@ -26,6 +26,14 @@ constexpr std::array<int, 12> bandwidths_khz{
 //! Every mode of the family: each waveform, interleaver and constraint length.
 const std::vector<mode>& modes();
 
+/*! \brief Readings found on the air besides that of the standard: reversed in 3 kHz.
+ *  \details As packet-net/pdn-soundmodem transmits since 2026: the register of the data
+ *  scrambler shifts to the left, the generators of the code are reversed in time, the
+ *  shifted probe marks the block in use, waveform 0 has no exceptional last word, the
+ *  scrambling of the preamble runs on, and the most significant bit of an octet is first.
+ */
+std::vector<waveform_reading> other_readings(const mode& m);
+
 //! The description of a wideband mode. \throws std::invalid_argument for other modes.
 description describe(const mode& m);
 

@@ -220,8 +220,10 @@ struct transmission {
 // transmission counts as missed, even if its data is joined.
 const reception* right_of(const std::vector<reception>& got, const transmission& t)
 {
+    mode announced = t.m; // the preamble says nothing of the reading
+    announced.reading = waveform_reading::standard;
     for (const reception& g : got)
-        if (g.start.m == t.m && !g.start.joined &&
+        if (g.start.m == announced && !g.start.joined &&
             g.sample > static_cast<int64_t>(t.lead) - static_cast<int64_t>(t.anywhere) &&
             g.sample < static_cast<int64_t>(t.lead + t.length))
             return &g;
