@@ -23,9 +23,20 @@ def recordings(folder, text, mode="4539-600S"):
     (interop.TEXT, "4539-600L", False)])
 def test_a_recording_counts_with_its_mode_and_every_octet(tmp_path, text, mode, good):
     recordings(tmp_path, text, mode)
-    found, missing = list(interop.matrix(str(tmp_path)))
+    found, *missing = interop.matrix(str(tmp_path))
     assert found.good is good and mode in found.result
-    assert missing.good is None and "rds-5066 is missing" in missing.result
+    assert [cell.good for cell in missing] == [None, None]
+    assert "rds-5066 is missing" in missing[-1].result
+
+
+@pytest.mark.parametrize("octets, good", [(interop.IL2P + b"data", True), (b"data", False)])
+def test_a_sample_counts_with_its_sync_word(tmp_path, octets, good):
+    there = tmp_path / "pdn-soundmodem" / "samples" / "demo"
+    there.mkdir(parents=True)
+    subprocess.run(["hf", "modulate", "--mode", "5069-3k-300S-reversed", "-",
+                    str(there / "09-ms110d-x.wav")], input=octets, check=True)
+    _, found, _ = interop.matrix(str(tmp_path))
+    assert found.good is good and octets[:3].hex() in found.result
 
 
 def test_a_foreign_program_that_fails_is_told_and_the_rest_goes_on(tmp_path):
@@ -38,7 +49,7 @@ def test_a_foreign_program_that_fails_is_told_and_the_rest_goes_on(tmp_path):
         "def encode_dpdu(frame):\n    return frame.octets\n"
         "def dpdu_validate_header_crc(frame):\n    return True\n"
         "def dpdu_validate_data_crc(frame):\n    return len(frame.octets) < 60\n")
-    _, sis, d_pdus = interop.matrix(str(tmp_path))
+    *_, sis, d_pdus = interop.matrix(str(tmp_path))
     assert sis.good is False and "s_primitive_codec" in sis.result
     assert d_pdus.good is False
     assert "a CRC does not match" in d_pdus.result and "ANY" in d_pdus.result

@@ -66,6 +66,21 @@ def _equal(octets: bytes, expected: bytes) -> str:
         f"{wrong} of {len(expected)} octets wrong"
 
 
+#: What the frames of packet radio in these samples begin with: the sync word of IL2P.
+IL2P = bytes.fromhex("F15E48")
+
+
+def pdn_soundmodem(clone: str) -> Iterator[Cell]:
+    """Samples of MIL-STD-188-110D Appendix D that pdn-soundmodem keeps."""
+    folder = os.path.join(clone, "samples", "demo")
+    for name in sorted(os.listdir(folder)):
+        if "ms110d" in name and name.endswith(".wav"):
+            octets, heard = _demodulated(os.path.join(folder, name))
+            yield Cell(f"our receiver, sample {name}", version(clone),
+                       f"{heard or 'nothing'}, {len(octets)} octets, {octets[:3].hex()} first",
+                       octets.startswith(IL2P))
+
+
 # --- rds-5066 ----------------------------------------------------------------------------------
 
 #: Uses their codec of S_primitives to exchange a U_PDU between two servers; prints a JSON object.
@@ -239,6 +254,7 @@ def rds_5066(clone: str) -> Iterator[Cell]:
 #: What is tried, by the name of the clone.
 TRIED: Dict[str, Callable[[str], Iterator[Cell]]] = {
     "pennington_m110a_demod": ms_dmt,
+    "pdn-soundmodem": pdn_soundmodem,
     "rds-5066": rds_5066,
 }
 
