@@ -437,7 +437,8 @@ def interop_(folder: str) -> None:
     """Foreign programs and recordings beside ours.
 
     FOLDER holds clones of their repositories, named as these: pennington_m110a_demod,
-    pdn-soundmodem, rds-5066. Those that are missing are left out. Ends with status 1 if something does not work.
+    pdn-soundmodem, rds-5066. Those that are missing are left out. Ends with status 1 if something
+    does not work.
     """
     from ..lab.programs import interop
     cells = []
