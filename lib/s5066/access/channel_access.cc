@@ -37,8 +37,6 @@ constexpr station_time third_memory = std::chrono::hours(2);
 // Turns of two longest transmissions, after which known stations get a pause to start in,
 // s.
 constexpr double two_turns_s = 20;
-// Share of the longest duration that a transmission of whole blocks lasts at least.
-constexpr double whole_blocks = 0.9;
 // Answer to a longest transmission, with its pauses, s.
 constexpr double answer_s = 3;
 } // namespace
@@ -209,11 +207,11 @@ station_time channel_access::turn_length() const
                                  : d_config.max_transmission_s);
 }
 
-// True if only the stations of the present exchange could start, for a longest
+// True if only the stations of the present exchange could start, for more than a longest
 // transmission.
 bool channel_access::rules::held_long(const channel_access& c, station_time at)
 {
-    return at - c.d_gap_at > from_seconds(whole_blocks * c.d_config.max_transmission_s);
+    return at - c.d_gap_at > from_seconds(c.d_config.max_transmission_s + answer_s);
 }
 
 // True if another transmission of this length would keep out stations not heard yet for
