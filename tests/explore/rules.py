@@ -3,8 +3,8 @@
 """Rules of the data link that the explorer must not miss: rules.py [--work DIR].
 
 Takes each rule of rules.csv out of a copy of the engine and runs the sample of schedules. A rule
-whose absence no schedule shows is either not needed or not tested. The sample did not miss these,
-so they are not in the table: the checks of a damaged segment and of one received before, data in
+whose absence no schedule shows is either not needed or not tested. The sample does not notice if
+one of these is missing: the checks of a damaged segment and of one received before, data in
 order, the content of old numbers, and the end of a reception that is not told.
 """
 import argparse

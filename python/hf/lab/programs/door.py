@@ -322,7 +322,10 @@ def reduced(folder: str, name: str, judge: Any = None) -> Reduced:
         there = _words(judge.extract(document.decode("utf-8", "replace"), include_tables=True))
         ours = (f"<html><head><title>{reduce.escape(page.title)}</title></head><body><article>"
                 + parts[0].decode() + "</article>" + parts[2].decode() + "</body></html>")
-        anywhere = _words(html.unescape(re.sub("<[^>]*>", " ", ours)))
+        # Elements of a line do not part words, as in a link within a word or a Chinese sentence.
+        inline = "|".join(sorted(set(reduce.INLINE.values())))
+        text = re.sub(f"</?(?:{inline})>", "", ours)
+        anywhere = _words(html.unescape(re.sub("<[^>]*>", " ", text)))
         again = _words(judge.extract(ours, include_tables=True))
         whole = max(1, sum(there.values()))
         kept = 1 - sum((there - anywhere).values()) / whole
