@@ -351,7 +351,7 @@ def test_the_ratio_is_that_of_the_mean_power():
     reception = demodulation.Reception(report=reports.append)
     reception.handle([{"type": "start", "mode": "4539-75S", "time": 0.0, "freq_offset_hz": 0.0,
                        "snr_db": 0.0, "joined": False}]
-                     + [{"type": "octets", "octets": b"x", "snr_db": snr}
+                     + [{"type": "octets", "octets": b"x", "snr_db": snr, "reading": "standard"}
                         for snr in (-3.0, -90.0)]
                      + [{"type": "end", "time": 1.0, "reason": "eom"}])
     assert reports[0]["snr_db"] == pytest.approx(-6.0)
