@@ -19,7 +19,7 @@ namespace gr::hf::kernel {
 class carrier_follower
 {
 public:
-    /*! \param hz       offset at the begin
+    /*! \param hz       offset at first
      *  \param doubtful measurements that certain_hz() goes back, at least 1
      */
     carrier_follower(double hz, double symbol_rate_bd, size_t doubtful)

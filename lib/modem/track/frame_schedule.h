@@ -8,8 +8,8 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief What comes next: known symbols are observed first, and each frame is processed a
- *         few observations later.
+/*! \brief Chooses the next step: observe known symbols, or process a frame. A frame waits
+ *         for a few observations after its own.
  */
 class frame_schedule
 {
