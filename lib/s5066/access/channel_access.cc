@@ -18,9 +18,6 @@ constexpr double preamble_doubt_s = 0.2;
 // Few, where a new station may be hidden from some: they notice the answer to its short
 // call before they start.
 constexpr unsigned hidden_new_slots = 3;
-// Known stations not on the list have slots of their own after the first ones, at most
-// this many. Beyond that, several share one.
-constexpr unsigned regular_slots = 16;
 // Turns of others for which these slots stay free.
 constexpr unsigned many_rounds = 4;
 // If this many stations let their turn pass recently, several may start at a time.
@@ -356,7 +353,7 @@ unsigned channel_access::rules::first_slots(const channel_access& c)
         }));
     const unsigned all =
         others + (c.d_share.has(c.d_config.own) || !c.d_own.known_at ? 0 : 1);
-    return std::max(many_new_slots, few_new_slots + std::min(all, regular_slots));
+    return std::max(many_new_slots, few_new_slots + all);
 }
 
 // Slots to wait on the free channel. The first ones are for stations not on the list.
@@ -377,7 +374,7 @@ unsigned channel_access::contention_slot(station_time end, size_t peers)
     }
     if (many && (d_new_heard || rules::several(*this)) && rules::regular(*this, end) &&
         shared()) {
-        return few_new_slots + rules::regulars_ahead(*this) % regular_slots;
+        return few_new_slots + rules::regulars_ahead(*this);
     }
     // Others may not know why we expect several new stations. So half of the time we draw
     // among the slots that they leave free in any case.

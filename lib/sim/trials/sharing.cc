@@ -79,6 +79,9 @@ private:
             return static_cast<unsigned>((i + 1 + d_random() % (t.stations - 1)) %
                                          t.stations);
         }
+        if (t.pattern == sharing_pattern::to_one) {
+            return 1;
+        }
         const bool pair = t.pattern == sharing_pattern::two_way
                               ? (i | 1u) < t.stations
                               : t.pattern == sharing_pattern::mixed && i < 2;
@@ -230,7 +233,9 @@ sharing_result run(const sharing_trial& t)
     }
     s.run_until(std::chrono::milliseconds(1));
     for (unsigned i = 0; i < t.stations; ++i) {
-        senders[i]->start(i + 1 == t.stations ? t.late_s : 0);
+        if (t.pattern != sharing_pattern::to_one || i != 1) {
+            senders[i]->start(i + 1 == t.stations ? t.late_s : 0);
+        }
     }
     s.run_until(from_seconds(t.duration_s));
 

@@ -16,7 +16,8 @@ enum class sharing_pattern {
     one_way, //!< each to the next one, the last to the first
     two_way, //!< in pairs to each other, an odd last one to the first
     mixed,   //!< the first two to each other, the others to the next one
-    any      //!< each U_PDU to one of the others, drawn; only with a load
+    any,     //!< each U_PDU to one of the others, drawn; only with a load
+    to_one   //!< all to the second one, which sends nothing
 };
 
 //! Stations on one channel that all have more to send than it carries.
