@@ -45,6 +45,7 @@ TEST_P(bulk, reaches_its_share_of_the_line_rate)
         auto ca = test_config(1, c.mode), cb = test_config(2, c.mode);
         // Many losses in a row must not end the link here.
         ca.max_silent_rounds = cb.max_silent_rounds = 20;
+        ca.link_tries = cb.link_tries = 20;
         ca.link_idle_s = cb.link_idle_s = 1e5;
         two_stations net(ca, cb, p, 7 + run);
         const size_t size = net.a.node().aligned_u_pdu_octets();

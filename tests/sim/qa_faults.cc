@@ -141,7 +141,7 @@ TEST(link, broken_while_the_acknowledgement_of_data_is_lost)
         net.s.run_until(seconds(90));
         EXPECT_EQ(net.sink_a.octets(), 5000u);
         EXPECT_EQ(net.source_b.confirmed(), 0u);
-        EXPECT_GT(net.b.node().stats().silent_rounds, 3u);
+        EXPECT_GE(net.b.node().stats().silent_rounds, 3u);
         // A breaks the link and repeats its acknowledgement.
         net.s.run_until(hours(1));
         EXPECT_EQ(net.source_b.confirmed(), 5u);

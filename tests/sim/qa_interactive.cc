@@ -46,7 +46,8 @@ TEST(interactive, a_page_beside_a_download_comes_soon_and_costs_the_download_lit
         pages.push_back(r.page_s[0]);
         // Minus the air time of the page itself.
         const double own_s = 8.0 * static_cast<double>(l.page_octets + 200) / 9600;
-        EXPECT_LT(r.bulk_s[0] - own_s, 1.05 * longest) << l.page_after_s;
+        // One pause of the pair may come on top of the 5 %.
+        EXPECT_LT(r.bulk_s[0] - own_s, 1.053 * longest) << l.page_after_s;
     }
     EXPECT_LT(median(pages), 18);
     EXPECT_LT(*std::max_element(pages.begin(), pages.end()), 23);
@@ -144,7 +145,7 @@ TEST(interactive, first_exchanges_of_every_class_come_soon_beside_bulk_of_every_
                 pages.push_back(r.page_s[0]);
                 const double own_s =
                     8.0 * static_cast<double>(l.page_octets + 200) / 9600;
-                EXPECT_LT(r.bulk_s[0] - own_s, 1.051 * longest) << port;
+                EXPECT_LT(r.bulk_s[0] - own_s, 1.053 * longest) << port;
             }
             EXPECT_LT(median(pages), 15) << port << upload;
             // One longest transmission beside interactive data, a turn, and the answer.

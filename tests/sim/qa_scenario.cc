@@ -222,9 +222,9 @@ TEST(scenario, pings_messages_and_broadcasts_are_timed)
 TEST(scenario, steady_and_unlimited_flows_share_the_channel)
 {
     auto s = with_stations(2, "4539-9600S");
-    s.duration_s = 3600;
+    s.duration_s = 4 * 3600;
     auto there = bulk(0), back = bulk(0);
-    there.stop_s = back.stop_s = 3500;
+    there.stop_s = back.stop_s = 4 * 3600 - 100;
     back.from = "B";
     back.to = "A";
     back.rate_bps = 2000;

@@ -121,7 +121,11 @@ TEST(shared_channel, many_stations_with_little_to_send_collide_seldom)
         size_t stations;
         double load;
     };
-    for (const row& c : { row{ 3, 0.6 }, row{ 8, 0.3 }, row{ 8, 0.6 }, row{ 20, 0.3 } }) {
+    for (const row& c : { row{ 3, 0.6 },
+                          row{ 8, 0.3 },
+                          row{ 8, 0.6 },
+                          row{ 20, 0.3 },
+                          row{ 50, 0.3 } }) {
         auto s = of_stations(c.stations, 1, 2);
         s.record = true;
         for (size_t k = 0; k < c.stations; ++k) {
@@ -185,35 +189,57 @@ TEST(shared_channel, who_speaks_seldom_gets_in_between_two_that_always_send)
 }
 
 // The outer stations do not hear each other, and always have data for the one in the
-// middle. With four of them, or U_PDUs of 1000 octets, one can still wait for hours. That
-// is open.
+// middle.
 TEST(shared_channel, hidden_stations_do_not_starve)
 {
-    for (const size_t stations : { 3u }) {
-        auto s = of_stations(stations, 1, 4);
+    struct row {
+        size_t stations;
+        size_t u_pdu;
+        uint64_t seed;
+    };
+    for (const row& c : { row{ 3, 2042, 1 },
+                          row{ 3, 2042, 2 },
+                          row{ 3, 2042, 3 },
+                          row{ 3, 1000, 1 },
+                          row{ 3, 1000, 2 },
+                          row{ 3, 1000, 3 },
+                          row{ 4, 2042, 1 },
+                          row{ 5, 2042, 1 } }) {
+        auto s = of_stations(c.stations, c.seed, 4);
         s.record = true;
         air_path none;
         none.loss = 1;
-        for (size_t a = 1; a < stations; ++a) {
-            for (size_t b = 1; b < stations; ++b) {
+        for (size_t a = 1; a < c.stations; ++a) {
+            for (size_t b = 1; b < c.stations; ++b) {
                 if (a != b) {
                     s.paths.push_back({ s.stations[a].name, s.stations[b].name, none });
                 }
             }
-            flow(s, a, 0).u_pdu = 2042;
+            flow(s, a, 0).u_pdu = c.u_pdu;
         }
         const auto r = run(s);
         std::vector<double> last(r.flows.size()), longest(r.flows.size());
+        double octets = 0;
         for (const auto& d : r.deliveries) {
             longest[d.flow] = std::max(longest[d.flow], d.time_s - last[d.flow]);
             last[d.flow] = d.time_s;
         }
         for (size_t k = 0; k < longest.size(); ++k) {
             longest[k] = std::max(longest[k], r.end_s - last[k]);
-            EXPECT_LE(longest[k], 3600) << stations << " stations, number " << k + 1;
+            octets += double(r.flows[k].octets_delivered);
         }
-        // Only for stations whose first calls all collided, so that nobody could receive
-        // them.
-        EXPECT_LE(rejected(r), 200u) << stations << " stations";
+        const double worst_s = *std::max_element(longest.begin(), longest.end());
+        std::printf(
+            "%zu stations, %zu octets, seed %llu: longest wait %.0f s, %.0f bit/s, "
+            "%llu rejected\n",
+            c.stations,
+            c.u_pdu,
+            static_cast<unsigned long long>(c.seed),
+            worst_s,
+            8 * octets / r.end_s,
+            static_cast<unsigned long long>(rejected(r)));
+        EXPECT_LE(worst_s, 3600) << c.stations << " stations";
+        // Where four hidden stations start at once, each gives up its first call.
+        EXPECT_LE(rejected(r), c.stations > 4 ? 96u : 0u) << c.stations << " stations";
     }
 }

@@ -142,7 +142,8 @@ TEST(sharing, a_pair_lets_a_late_station_begin_soon)
 {
     std::vector<double> waits_s;
     double with_pauses = 0, without = 0;
-    for (uint64_t seed = 1; seed <= 24; ++seed) {
+    // A step of 43 s: at all points of the 276 s between two pauses.
+    for (uint64_t seed = 1; seed <= 72; ++seed) {
         sharing_trial t;
         t.stations = 3;
         t.pattern = sharing_pattern::two_way;
@@ -288,7 +289,7 @@ TEST(sharing, who_begins_after_silence_makes_one_long_pause)
         ASSERT_GT(later.size(), 5u);
         EXPECT_EQ(std::count_if(later.begin(),
                                 later.end(),
-                                [&](double s) { return s > usual_s + 0.5; }),
+                                [&](double s) { return s > usual_s + 1; }),
                   1)
             << silence.count() << " s of silence";
     }

@@ -12,12 +12,9 @@ constexpr unsigned max_slots = 16;
 constexpr station_time station_memory = std::chrono::minutes(15);
 constexpr size_t max_stations = 64;
 // Slots for stations not on the list: few, or many when new stations have appeared.
-constexpr unsigned few_new_slots = 2, many_new_slots = 8;
+constexpr unsigned few_new_slots = 3, many_new_slots = 8;
 // Gap between the end of a preamble that may be on the air and our own, s.
 constexpr double preamble_doubt_s = 0.2;
-// Few, where a new station may be hidden from some: they notice the answer to its short
-// call before they start.
-constexpr unsigned hidden_new_slots = 3;
 // Turns of others for which these slots stay free.
 constexpr unsigned many_rounds = 4;
 // If this many stations let their turn pass recently, several may start at a time.
@@ -26,7 +23,7 @@ constexpr unsigned most_doublings = 2;
 // Duration of a station's run without a pause for others, in multiples of that pause. At
 // first it is short, since the station may not be alone. The later minimum keeps the cost
 // of long pauses small.
-constexpr double first_run_gaps = 20, run_gaps = 100;
+constexpr double first_run_gaps = 15, run_gaps = 75;
 // From the end of another station's transmission to keying, in 3 kHz, unless configured.
 constexpr double usual_turnaround_s = 0.1;
 // Two stations give way to a third one sooner for this long after it was heard.
@@ -131,10 +128,23 @@ void channel_access::heard(station_time now, address a)
     d_hidden.at.erase(a.raw());
 }
 
+bool channel_access::may_be_hidden(address a) const
+{
+    return a != d_config.own && !a.is_group() && d_heard_at.count(a.raw()) == 0 &&
+           (d_hidden.at.size() < max_stations || d_hidden.at.count(a.raw()) != 0);
+}
+
+void channel_access::overheard_acceptance(station_time now, address to)
+{
+    if (may_be_hidden(to)) {
+        d_hidden.at[to.raw()] = now;
+        d_hidden.addressed = true;
+    }
+}
+
 void channel_access::overheard(station_time now, address to, bool acked, bool data)
 {
-    if (to == d_config.own || to.is_group() || d_heard_at.count(to.raw()) != 0 ||
-        (d_hidden.at.size() >= max_stations && d_hidden.at.count(to.raw()) == 0)) {
+    if (!may_be_hidden(to)) {
         return;
     }
     if (!acked && d_hidden.at.count(to.raw()) == 0) {
@@ -345,7 +355,7 @@ unsigned channel_access::rules::regulars_ahead(const channel_access& c)
 unsigned channel_access::rules::first_slots(const channel_access& c)
 {
     if (c.d_new_rounds == 0 && !several(c)) {
-        return c.d_hidden.at.empty() ? few_new_slots : hidden_new_slots;
+        return few_new_slots;
     }
     const auto others = static_cast<unsigned>(
         std::count_if(c.d_heard_at.begin(), c.d_heard_at.end(), [&c](const auto& e) {
@@ -396,8 +406,7 @@ station_time channel_access::wait_of_others(station_time end, size_t peers)
     // If some stations are hidden, an unknown station can only get in at the start of a
     // pause that others leave. It cannot hear whether they leave one. If they do not,
     // their preamble is over by then. Several such stations let each other pass.
-    if (!d_hidden.at.empty() && !d_share.has(d_config.own) &&
-        !rules::regular(*this, end)) {
+    if (unknown_to_hidden() && (d_own.unheard > 0 || !rules::regular(*this, end))) {
         return d_own.unheard < 2 || d_random() % 2 == 0
                    ? std::max(guard_time(),
                               from_seconds(rules::slowest_s(*this) + preamble_doubt_s) +
@@ -435,7 +444,7 @@ station_time channel_access::back_off(unsigned silent, bool later)
     // the same slot. After a collision with others we draw among more slots each time.
     const unsigned pairs = std::min(1u << std::min(silent - 1, 3u), max_slots / 2);
     const auto k = static_cast<unsigned>(d_random() % pairs);
-    return (2 * k + (later ? 1u : 0u)) * shared_slot();
+    return 2 * (2 * k + (later ? 1u : 0u)) * shared_slot();
 }
 
 void channel_access::begin_own(station_time now, bool in_turn, bool with_data)
@@ -445,6 +454,9 @@ void channel_access::begin_own(station_time now, bool in_turn, bool with_data)
     if (!in_turn || !shared() || d_share.ahead_of(d_config.own) == 0)
         d_own.served_time = station_time::zero();
     d_own.served = with_data;
+    if (with_data) {
+        d_hidden.run = 0;
+    }
 }
 
 void channel_access::end_own_data(station_time now,

@@ -66,7 +66,11 @@ public:
      */
     void began_unknown(station_time noticed, bool may_be_answer);
     //! The transmission of \p a that started at \p begin has data.
-    void carried_data(address a, station_time begin) { d_share.served(a, begin); }
+    void carried_data(address a, station_time begin)
+    {
+        d_share.served(a, begin);
+        d_hidden.run = 0;
+    }
     /*! \brief A transmission of another station has ended.
      *  \param asked station that may answer it; empty if unknown
      */
@@ -86,6 +90,10 @@ public:
      *         unused.
      */
     void overheard(station_time now, address to, bool acked, bool data);
+    /*! \brief The transmission being received accepts a link of \p to, which has just
+     *         called and will now send data. If it was never heard, it is hidden.
+     */
+    void overheard_acceptance(station_time now, address to);
     /*! \brief Earliest start of a transmission that is no answer and could otherwise
      *         start at \p at.
      *  \param free_at first chance after the last transmission heard
@@ -140,6 +148,14 @@ public:
     }
     //! Several may begin at the same time as we do now, in a transmission that is no answer.
     bool contended() const;
+    /*! \brief Hidden stations may not know that we want the channel. They leave a short
+     *         pause in which a transmission that is no answer must be over and answered:
+     *         the answer is all that they hear of it. So it must carry no data.
+     */
+    bool unknown_to_hidden() const
+    {
+        return !d_hidden.at.empty() && (!d_share.has(d_config.own) || d_own.unheard > 0);
+    }
     //! Time until the other end of a link has had its turn, s.
     double cycle_s() const { return shared() ? d_config.share_cycle_s : 0; }
     //! Our share of the cycle in which each station with data gets the channel once.
@@ -192,6 +208,8 @@ private:
     };
 
     station_time noticed_after() const;
+    //! True if \p a was never heard, and there is room for it among hidden stations.
+    bool may_be_hidden(address a) const;
     bool gap_due(station_time at, station_time length) const;
     unsigned contention_slot(station_time end, size_t peers);
 

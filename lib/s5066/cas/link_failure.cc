@@ -70,7 +70,9 @@ void soft_links::check(station_time now)
         if (!p.link.made() || (p.link.exclusive && d_node.upper.hard_link_uses(p.addr))) {
             continue;
         }
-        if (p.link.first_data_late(now)) {
+        // With own data in flight, a new link could deliver them twice.
+        if (p.link.first_data_late(now) && p.arq.tx.unacknowledged() == 0 &&
+            p.expedited.tx.unacknowledged() == 0) {
             d_node.log.trace(now, "no data on the link with " + p.addr.to_string());
             closed(p);
             continue;

@@ -33,6 +33,7 @@ void node::impl::begin_transmission(station_time now, peer& p)
     d_plan = transmission_plan();
     d_plan.no_data = kind.no_data;
     d_plan.contended = kind.contended;
+    d_plan.ask = kind.ask;
     auto m = d_node.modes.policy->choose(now, c);
     if (d_node.config.drc && !p.link.none()) {
         d_orderwire.ask_for_rate(now, p, m);

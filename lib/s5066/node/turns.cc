@@ -187,7 +187,12 @@ turns::kind turns::begin_own(station_time now, const peer& p)
         d_run_since = now;
     }
     kind k;
-    k.no_data = in_turn && (yields || outranked(p, now));
+    // A call that was not answered may have met that of a hidden station. Short ones meet
+    // less often.
+    const bool short_call =
+        p.link.calling() && (p.turn.silent > 0 || d_access.unknown_to_hidden());
+    k.ask = !in_turn && p.link.made() && !p.arq.tx.idle() && d_access.unknown_to_hidden();
+    k.no_data = k.ask || (in_turn ? yields || outranked(p, now) : short_call);
     d_access.begin_own(now, in_turn, !k.no_data);
     k.contended = !in_turn && !p.addr.is_group() && d_access.contended();
     d_transmitting = true;

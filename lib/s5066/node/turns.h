@@ -56,6 +56,7 @@ public:
     struct kind {
         //! Only acknowledgements and control, because others come first.
         bool no_data = false;
+        bool ask = false;       //!< ask for an ACK, without data
         bool contended = false; //!< others may have started at the same time
     };
     kind begin_own(station_time now, const peer& p);

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/dts/rx/incoming_transmission.h"
 
+#include "s5066/pdu/c_pdu.h"
+
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
@@ -22,6 +24,16 @@ constexpr size_t kept_back_octets = 5;
 constexpr double longest_pause_s = 30;
 // A signal longer than any transmission and without a D_PDU is interference.
 constexpr double longest_unread_s = 180;
+
+// True if it accepts a link.
+bool accepts_link(const d_pdu& d)
+{
+    if (d.type != d_pdu_type::expedited_non_arq_data || !d.segment_ok) {
+        return false;
+    }
+    const auto c = decode_c_pdu(d.segment.data(), d.segment.size());
+    return c && c->type == c_pdu_type::link_accepted;
+}
 
 // True if it acknowledges ARQ data.
 bool carries_ack(const d_pdu& d)
@@ -132,6 +144,9 @@ std::optional<received_d_pdu> incoming_transmission::next(station_time now, bool
         d_read.add(d);
         note_turn(d);
         d_access.overheard(now, d.dst, carries_ack(d), carries_data(d));
+        if (accepts_link(d)) {
+            d_access.overheard_acceptance(now, d.dst);
+        }
     }
     return r;
 }
