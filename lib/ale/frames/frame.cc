@@ -1,0 +1,136 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ale/frames/frame.h"
+
+#include "ale/words/address.h"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+namespace gr::hf::ale {
+
+namespace {
+
+constexpr int most_channels = 100;
+constexpr size_t most_sounds = 1000;
+constexpr size_t most_group_words = 12; // of a leading call, sent twice
+constexpr size_t most_first_words = 5;  // of a group, in a scanning call
+constexpr size_t words_per_channel = 2; // 784 ms: longer than a dwell
+
+void check(const std::string& name, size_t value, size_t least, size_t most)
+{
+    if (value < least || value > most)
+        throw std::invalid_argument(name + " " + std::to_string(value) +
+                                    ": allowed are " + std::to_string(least) + " to " +
+                                    std::to_string(most));
+}
+
+void append(std::vector<word>& to, const std::vector<word>& more)
+{
+    to.insert(to.end(), more.begin(), more.end());
+}
+
+// The whole addresses one after the other. TO never follows TO: then it is REP.
+std::vector<word> leading_call(const std::vector<std::string>& to)
+{
+    std::vector<word> words;
+    for (const auto& a : to) {
+        const bool after_to = !words.empty() && words.back().kind == preamble::to;
+        append(words, address_words(after_to ? preamble::rep : preamble::to, a));
+    }
+    return words;
+}
+
+std::vector<word> scanning_call(const frame_plan& plan)
+{
+    std::vector<word> first;
+    for (const auto& a : plan.to) {
+        const word w = address_words(preamble::to, a).front();
+        if (std::find(first.begin(), first.end(), w) == first.end())
+            first.push_back(w);
+    }
+    if (first.size() > most_first_words)
+        throw std::invalid_argument(std::to_string(first.size()) +
+                                    " different first words of addresses: a "
+                                    "scanning call allows up to " +
+                                    std::to_string(most_first_words));
+    const bool group = plan.to.size() > 1;
+    std::vector<word> words;
+    for (size_t k = 0; k < words_per_channel * static_cast<size_t>(plan.channels); ++k) {
+        words.push_back(first[k % first.size()]);
+        if (group)
+            words.back().kind = k % 2 == 0 ? preamble::thru : preamble::rep;
+    }
+    return words;
+}
+
+} // namespace
+
+const char* to_string(frame_kind k)
+{
+    constexpr std::array<const char*, 4> names{ "call", "close", "sound", "cut" };
+    return names[static_cast<size_t>(k)];
+}
+
+frame_kind frame::kind() const
+{
+    if (from.empty())
+        return frame_kind::cut;
+    if (to.empty())
+        return frame_kind::sound;
+    return answer_wanted ? frame_kind::call : frame_kind::close;
+}
+
+std::string frame::to_string() const
+{
+    std::string s;
+    const auto add = [&s](const std::string& part) {
+        s += (s.empty() ? "" : " ") + part;
+    };
+    for (const auto& a : to)
+        add("TO " + a);
+    if (!quick_id.empty())
+        add("FROM " + quick_id);
+    for (const auto& c : commands)
+        add(c.to_string());
+    add(from.empty() ? "..." : (answer_wanted ? "TIS " : "TWAS ") + from);
+    return s;
+}
+
+std::vector<word> words_of(const frame_plan& plan)
+{
+    const auto self =
+        address_words(plan.answer_wanted ? preamble::tis : preamble::twas, plan.from);
+    if (kind_of_address(plan.from) != address_kind::individual)
+        throw std::invalid_argument("address '" + plan.from +
+                                    "': the own address has A-Z and 0-9 only");
+    std::vector<word> words;
+    if (plan.to.empty()) {
+        if (plan.report || !plan.text.empty() || !plan.quick_id.empty())
+            throw std::invalid_argument("a sound carries neither messages nor reports");
+        check("sounds", plan.sounds, 1, most_sounds);
+        for (size_t k = 0; k < plan.sounds; ++k)
+            append(words, self);
+        return words;
+    }
+    check("channels", static_cast<size_t>(plan.channels), 0, most_channels);
+    const auto leading = leading_call(plan.to);
+    check("words of the called addresses", leading.size(), 1, most_group_words);
+    append(words, scanning_call(plan));
+    append(words, leading);
+    append(words, leading);
+    if (!plan.quick_id.empty()) {
+        if (!plan.report && plan.text.empty())
+            throw std::invalid_argument("a quick ID comes before a message or a report");
+        append(words, address_words(preamble::from, plan.quick_id));
+    }
+    if (plan.report)
+        words.push_back(encode(*plan.report));
+    if (!plan.text.empty())
+        append(words, text_words(plan.text));
+    append(words, self);
+    return words;
+}
+
+} // namespace gr::hf::ale

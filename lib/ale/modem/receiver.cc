@@ -1,0 +1,276 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ale/modem/receiver.h"
+
+#include "ale/words/address.h"
+#include "radio/audio_rates.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gr::hf::ale {
+
+namespace {
+
+using rates = kernel::audio_rates;
+
+// Band around the middle tone: the tones, their bandwidth and the offsets pass.
+constexpr double pass_hz = 1100, stop_hz = 3000;
+// No receiver gives larger samples; their squares still fit a float.
+constexpr float largest_power = 1e18f;
+
+// Rows within which one place is the strongest: half a tone.
+constexpr int64_t apart = rows_per_tone / 2;
+
+// Twice the logarithm of how many words there are for one in each set: fewer words need
+// less proof.
+constexpr std::array<float, word_sets> advantage{ 8.2f, 4.2f, 10.1f, 2.8f };
+
+// The set that fits best among those that may follow.
+const word_match& chosen(const std::array<word_match, word_sets>& found, bool message)
+{
+    size_t best = 0;
+    for (size_t set = 1; set < word_sets; ++set) {
+        const auto not_here =
+            message ? word_set::address_extension : word_set::any_extension;
+        if (set != static_cast<size_t>(not_here) &&
+            found[set].score + advantage[set] > found[best].score + advantage[best])
+            best = set;
+    }
+    return found[best];
+}
+
+} // namespace
+
+receiver::receiver(const receiver_limits& limits)
+    : d_limits(limits),
+      d_resampler(rates::default_modem,
+                  kernel::fraction::of(tone_row_sample_rate / rates::default_modem, 100),
+                  middle_tone_hz - rates::default_subcarrier,
+                  pass_hz,
+                  stop_hz,
+                  1),
+      d_mixer((rates::default_subcarrier - middle_tone_hz) / tone_row_sample_rate),
+      d_energies(kept_rows)
+{
+}
+
+void receiver::push(const std::complex<float>* x, size_t n)
+{
+    constexpr size_t piece = 2048;
+    for (; n > 0; x += std::min(n, piece), n -= std::min(n, piece)) {
+        d_piece.assign(x, x + std::min(n, piece));
+        for (auto& sample : d_piece)
+            if (!(std::norm(sample) < largest_power)) // nor if it is not finite
+                sample = 0;
+        d_resampler.push(d_piece.data(), d_piece.size());
+        d_piece.resize(d_resampler.ready());
+        d_resampler.take(d_piece.data());
+        d_mixer.run(d_piece.data(), d_piece.size());
+        d_rows.push(d_piece.data(), d_piece.size(), [this](const tone_rows::row& r) {
+            on_row(r);
+        });
+    }
+}
+
+std::optional<rx_event> receiver::poll()
+{
+    if (d_events.empty())
+        return std::nullopt;
+    const rx_event e = d_events.front();
+    d_events.pop_front();
+    return e;
+}
+
+void receiver::on_row(const tone_rows::row& r)
+{
+    const int64_t now = d_bits.rows();
+    d_energies[static_cast<size_t>(now) % kept_rows] = r;
+    d_bits.push(r);
+    follow(now);
+    search(now);
+}
+
+void receiver::search(int64_t now)
+{
+    for (size_t f = 0; f < offset_count; ++f) {
+        const soft_word w = d_bits.at(now, f);
+        const float sum = w.strength * w.norm;
+        if (w.strength >= d_limits.gate && (!d_place || sum > d_place->sum))
+            d_place = place{ now, f, sum };
+    }
+    if (d_place && now - d_place->end >= apart) {
+        judge(*d_place);
+        d_place.reset();
+    }
+    if (d_best && now >= d_settled) {
+        const candidate c = *d_best;
+        d_best.reset();
+        settle(c);
+    }
+}
+
+void receiver::judge(const place& p)
+{
+    if (d_track) {
+        const int64_t phase =
+            (p.end - d_track->where.end + rows_per_word / 2) % rows_per_word -
+            rows_per_word / 2;
+        if (std::abs(phase) < apart)
+            return; // followed already
+    }
+    const auto e = read(p, false);
+    if (!e || e->score < d_limits.lock || e->fit < d_limits.lock_fit ||
+        !starts_address(e->text))
+        return;
+    if (!d_best)
+        d_settled = p.end + rows_per_word - 1;
+    if (!d_best || e->score > d_best->event.score)
+        d_best = candidate{ p, *e };
+}
+
+void receiver::settle(const candidate& c)
+{
+    // A word that overlaps one that was read is mostly made of its tones.
+    if (c.where.end - rows_per_word < d_last.end &&
+        c.event.score < d_last.score + d_limits.better)
+        return;
+    end_track();
+    read_earlier(c);
+    d_events.push_back(c.event);
+    d_last = { c.where.end, c.event.score };
+    d_track = track{ c.where, false, 0 };
+    follow(d_bits.rows() - 1);
+}
+
+void receiver::read_earlier(const candidate& c)
+{
+    std::deque<rx_event> earlier;
+    place p = c.where;
+    for (size_t words = 0; words + 2 < soft_bits::history_words; ++words) {
+        p = best_near(p.end - rows_per_word, p.offset);
+        const auto e = read(p, false);
+        if (!e || !stands(*e) || !starts_address(e->text) ||
+            p.end - rows_per_word < d_last.end)
+            break;
+        earlier.push_front(*e);
+    }
+    d_events.insert(d_events.end(), earlier.begin(), earlier.end());
+}
+
+void receiver::follow(int64_t now)
+{
+    if (!d_track || now <= d_track->where.end + rows_per_word)
+        return;
+    const int64_t expected = d_track->where.end + rows_per_word;
+    const place p = best_near(expected, d_track->where.offset);
+    const auto e = read(p, d_track->message);
+    if (e && stands(*e)) {
+        d_events.push_back(*e);
+        d_track->where = p;
+        d_track->lost = 0;
+        d_last = { p.end, e->score };
+        if (!is_extension(e->text.kind))
+            d_track->message = e->text.kind == preamble::cmd;
+        return;
+    }
+    d_track->where.end = expected;
+    ++d_track->lost;
+    rx_event missing;
+    missing.what = rx_event::kind::lost;
+    missing.start_s = start_of(expected);
+    d_events.push_back(missing);
+    if (d_track->lost >= d_limits.most_lost)
+        end_track();
+}
+
+void receiver::end_track()
+{
+    if (!d_track)
+        return;
+    rx_event e;
+    e.what = rx_event::kind::end;
+    e.start_s = start_of(d_track->where.end + (1 - d_track->lost) * rows_per_word);
+    d_events.push_back(e);
+    d_track.reset();
+}
+
+receiver::place receiver::best_near(int64_t end, size_t offset) const
+{
+    place best{ end, offset, -1 };
+    const size_t last = std::min(offset + 1, offset_count - 1);
+    for (size_t f = offset > 0 ? offset - 1 : 0; f <= last; ++f)
+        for (int64_t row = end - 1; row <= end + 1; ++row) {
+            const soft_word w = d_bits.at(row, f);
+            if (w.strength * w.norm > best.sum)
+                best = { row, f, w.strength * w.norm };
+        }
+    return best;
+}
+
+// Whether a word in its expected place counts.
+bool receiver::stands(const rx_event& e) const
+{
+    const auto& t = e.text.text;
+    const bool any =
+        e.text.kind == preamble::cmd ||
+        (is_extension(e.text.kind) && !std::all_of(t.begin(), t.end(), is_basic));
+    return e.fit >= d_limits.follow_fit &&
+           e.score >= (any ? d_limits.follow_any : d_limits.follow);
+}
+
+std::optional<rx_event> receiver::read(const place& p, bool message) const
+{
+    const soft_word w = d_bits.at(p.end, p.offset);
+    if (w.norm <= 0)
+        return std::nullopt;
+    const auto found = best_words(w.bits);
+    const auto& match = chosen(found, message);
+    rx_event e;
+    e.score = match.score / w.norm;
+    e.fit = e.score / w.strength;
+    e.text = match.what;
+    e.start_s = start_of(p.end);
+    e.votes = d_bits.votes(p.end, p.offset);
+    measure(p, e);
+    return e;
+}
+
+void receiver::measure(const place& p, rx_event& e) const
+{
+    const auto tones = tones_of(e.text);
+    std::array<float, offset_count> energy{};
+    std::vector<float> others;
+    for (size_t k = 0; k < tones_per_word; ++k) {
+        const auto at = static_cast<size_t>(p.end) + kept_rows -
+                        rows_per_tone * (tones_per_word - 1 - k);
+        const auto& r = d_energies[at % kept_rows];
+        for (size_t f = 0; f < offset_count; ++f)
+            energy[f] += r[rows_per_tone * tones[k] + f] / tones_per_word;
+        for (size_t tone = 0; tone < tone_count; ++tone)
+            if (tone != tones[k])
+                others.push_back(r[rows_per_tone * tone + p.offset]);
+    }
+    // The other tones are noise. The median leaves out the two that the neighbouring tones
+    // reach into.
+    const auto middle = others.begin() + static_cast<ptrdiff_t>(others.size() / 2);
+    std::nth_element(others.begin(), middle, others.end());
+    const float noise = std::max(*middle / 0.6931f, 1e-9f);
+    constexpr float band = 3000.0f / static_cast<float>(tone_rate);
+    e.snr_db = 10 * std::log10(std::max(energy[p.offset] / noise - 1, 1e-3f) / band);
+    // Vertex of a parabola through three bins, at most a little outside of the search.
+    const size_t f = std::clamp<size_t>(p.offset, 1, offset_count - 2);
+    const float a = energy[f - 1], b = energy[f], c = energy[f + 1];
+    const float bend = a - 2 * b + c;
+    const float part = bend < 0 ? std::clamp((a - c) / (2 * bend), -1.25f, 1.25f) : 0.0f;
+    constexpr auto centre = static_cast<float>(offset_count / 2);
+    e.offset_hz =
+        (static_cast<float>(f) + part - centre) * static_cast<float>(offset_step_hz);
+}
+
+double receiver::start_of(int64_t end) const
+{
+    return static_cast<double>(end + 1 - rows_per_word) / row_rate;
+}
+
+} // namespace gr::hf::ale

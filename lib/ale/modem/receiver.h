@@ -1,0 +1,125 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "ale/modem/soft_bits.h"
+#include "ale/modem/tone_rows.h"
+#include "ale/words/coding.h"
+#include "radio/mixer.h"
+#include "radio/resampler.h"
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+namespace gr::hf::ale {
+
+//! What a receiver reports of the words on the air.
+struct rx_event {
+    enum class kind {
+        word, //!< a word was read
+        lost, //!< no word could be read where one was expected
+        end   //!< the transmission is over, or another one has replaced it
+    };
+    kind what = kind::word;
+    double start_s = 0; //!< start of the word, or of the first one after the last, s
+    word text;          //!< of a word; the others are of words, too
+    int votes = 0;      //!< unanimous votes, 0 to 48
+    float score = 0;    //!< correlation, 0 to 12.1; noise has a standard deviation of 1
+    float fit = 0; //!< score by the largest one that these soft bits could have, 0 to 1
+    float snr_db = 0; //!< in 3 kHz
+    float offset_hz = 0;
+};
+
+/*! \brief Limits of the receiver.
+ *  \details Scores are correlations of a codeword with the 147 soft bits, so noise has a
+ *  standard deviation of 1 whatever its level. With 2^24 words the best of pure noise
+ *  reaches about 5.
+ */
+struct receiver_limits {
+    float gate = 6.5f;      //!< least strength of a place where a word is searched
+    float lock = 7.2f;      //!< least score of the first word of a transmission
+    float lock_fit = 0.85f; //!< least fit of the first word
+    float follow = 5.6f;    //!< least score of the next words
+    float follow_any =
+        6.5f; //!< the same for words with any characters: there are 64 times more
+    float follow_fit = 0.8f; //!< least fit of the next words
+    float better = 1.0f;     //!< by which the word of another transmission must be better
+    int most_lost = 3;       //!< words in a row that may be lost (A.5.5.2.4)
+};
+
+/*! \brief Receiver of 2G ALE: samples to words.
+ *  \details Searches every millisecond and seven frequency offsets. The inner code is
+ *  cyclic, so a stream that starts two bits late decodes as well. The start of words is
+ *  therefore proved by content: the first word must start an address, and within a word's
+ *  length the best candidate counts. Every word is then decoded where it is expected.
+ */
+class receiver
+{
+public:
+    explicit receiver(const receiver_limits& limits = {});
+
+    /*! \brief Take \p n samples of baseband, as the data modem does: 9600 samples/s, 1800 Hz
+     *         of audio at 0 Hz.
+     *  \details Samples that are not finite, or absurdly large, count as 0.
+     */
+    void push(const std::complex<float>* x, size_t n);
+    //! The next event, in order of time; empty: none.
+    std::optional<rx_event> poll();
+
+private:
+    static constexpr int64_t rows_per_word = tones_per_word * rows_per_tone;
+    static constexpr size_t kept_rows = 512; // at least rows_per_word
+
+    struct place {
+        int64_t end = 0; // last row of the word
+        size_t offset = 0;
+        float sum = 0; // of magnitudes of its soft bits
+    };
+    struct candidate {
+        place where;
+        rx_event event;
+    };
+    struct track {
+        place where; // of the latest word
+        bool message = false;
+        int lost = 0;
+    };
+    // The latest word that was read.
+    struct last_word {
+        int64_t end = -1;
+        float score = 0;
+    };
+
+    void on_row(const tone_rows::row& r);
+    void search(int64_t now);
+    void judge(const place& p);
+    void settle(const candidate& c);
+    void read_earlier(const candidate& c);
+    void follow(int64_t now);
+    bool stands(const rx_event& e) const;
+    std::optional<rx_event> read(const place& p, bool message) const;
+    place best_near(int64_t end, size_t offset) const;
+    void end_track();
+    void measure(const place& p, rx_event& e) const;
+    double start_of(int64_t end) const;
+
+    receiver_limits d_limits;
+    kernel::resampler d_resampler;
+    kernel::mixer d_mixer;
+    std::vector<std::complex<float>> d_piece;
+    tone_rows d_rows;
+    soft_bits d_bits;
+    std::vector<tone_rows::row> d_energies;
+    std::optional<place> d_place;    // strongest of the latest rows
+    std::optional<candidate> d_best; // of the latest word's length
+    int64_t d_settled = 0;           // row at which d_best counts
+    std::optional<track> d_track;
+    last_word d_last;
+    std::deque<rx_event> d_events;
+};
+
+} // namespace gr::hf::ale

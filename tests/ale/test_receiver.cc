@@ -1,0 +1,197 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ale/frames/frame_reader.h"
+#include "ale/modem/receiver.h"
+#include "ale/modem/transmitter.h"
+#include "ale/vectors.h"
+#include "channel/channel.h"
+#include "modem/burst_modulator.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <random>
+
+namespace gr::hf::test {
+namespace {
+
+using namespace ale;
+using samples = std::vector<std::complex<float>>;
+
+constexpr double rate = 9600;
+
+samples sent(const std::vector<word>& words, double lead_s = 0.5, double tail_s = 1.5)
+{
+    transmitter t(words, rate, 1800);
+    samples x(static_cast<size_t>(lead_s * rate));
+    const size_t lead = x.size();
+    x.resize(lead + t.length());
+    t.produce(x.data() + lead, x.size() - lead);
+    x.resize(x.size() + static_cast<size_t>(tail_s * rate));
+    return x;
+}
+
+samples through(samples x, const std::string& spec, uint64_t seed = 1)
+{
+    kernel::channel c(kernel::channel_spec::parse(spec), rate, seed);
+    c.process(x.data(), x.data(), x.size());
+    return x;
+}
+
+std::vector<rx_event> received(const samples& x, size_t piece = 5000)
+{
+    receiver r;
+    std::vector<rx_event> all;
+    for (size_t at = 0; at < x.size(); at += piece) {
+        r.push(x.data() + at, std::min(piece, x.size() - at));
+        while (const auto e = r.poll())
+            all.push_back(*e);
+    }
+    return all;
+}
+
+std::vector<std::string> texts(const std::vector<rx_event>& events)
+{
+    std::vector<std::string> all;
+    for (const auto& e : events)
+        if (e.what == rx_event::kind::word)
+            all.push_back(e.text.to_string());
+    return all;
+}
+
+std::vector<word> call(int channels = 0)
+{
+    frame_plan p;
+    p.to = { "JOE" };
+    p.from = "SAM";
+    p.channels = channels;
+    return words_of(p);
+}
+
+TEST(receiver, golden_sequences)
+{
+    std::map<std::string, std::vector<word>> sequences;
+    for (const auto& v : load_word_vectors())
+        sequences[v.sequence].push_back(*word::parse(v.text));
+    size_t checked = 0;
+    for (auto [name, words] : sequences) {
+        // A transmission starts with an address. Alone, others cannot be told in time.
+        if (!is_routing(words.front().kind))
+            words.insert(words.begin(), { preamble::to, { 'J', 'O', 'E' } });
+        std::vector<std::string> expected;
+        for (const auto& w : words)
+            expected.push_back(w.to_string());
+        EXPECT_EQ(texts(received(through(sent(words), "awgn snr=10"))), expected) << name;
+        ++checked;
+    }
+    EXPECT_EQ(checked, 19u);
+}
+
+TEST(receiver, any_frequency_offset)
+{
+    const std::vector<std::string> expected{ "TO:JOE", "TO:JOE", "TIS:SAM" };
+    for (const int offset : { -100, -77, -16, 0, 47, 100 }) {
+        const auto events = received(
+            through(sent(call()), "awgn snr=0 offset=" + std::to_string(offset)));
+        EXPECT_EQ(texts(events), expected) << offset;
+        ASSERT_FALSE(events.empty());
+        EXPECT_NEAR(events.front().offset_hz, offset, 5);
+        EXPECT_NEAR(events.front().start_s, 0.5, 0.003);
+    }
+}
+
+TEST(receiver, words_do_not_depend_on_how_samples_are_cut)
+{
+    const auto x = through(sent(call(3)), "good snr=0");
+    const auto whole = received(x, x.size());
+    const auto cut = received(x, 7);
+    EXPECT_GT(whole.size(), 5u);
+    ASSERT_EQ(whole.size(), cut.size());
+    for (size_t k = 0; k < whole.size(); ++k) {
+        EXPECT_EQ(whole[k].text, cut[k].text);
+        EXPECT_EQ(whole[k].start_s, cut[k].start_s);
+    }
+}
+
+TEST(receiver, snr_is_measured)
+{
+    for (const int snr : { -5, 0, 5, 10, 15 }) {
+        const auto events =
+            received(through(sent(call(10)), "awgn snr=" + std::to_string(snr)));
+        double sum = 0;
+        int n = 0;
+        for (const auto& e : events)
+            if (e.what == rx_event::kind::word) {
+                sum += e.snr_db;
+                ++n;
+            }
+        ASSERT_GT(n, 20);
+        EXPECT_NEAR(sum / n, snr, 1.5);
+    }
+}
+
+TEST(receiver, a_call_is_entered_anywhere)
+{
+    auto x = sent(call(10), 0, 1.5);
+    x.erase(x.begin(), x.begin() + static_cast<ptrdiff_t>(3.1 * rate));
+    const auto found = texts(received(through(x, "awgn snr=-3")));
+    ASSERT_GE(found.size(), 14u);
+    EXPECT_EQ(found.front(), "TO:JOE");
+    EXPECT_EQ(found.back(), "TIS:SAM");
+}
+
+TEST(receiver, another_transmission_replaces_one_that_ended)
+{
+    auto x = sent(call(), 0.5, 0.15);
+    const auto more = sent({ { preamble::to, { 'S', 'A', 'M' } },
+                             { preamble::to, { 'S', 'A', 'M' } },
+                             { preamble::tis, { 'J', 'O', 'E' } } },
+                           0,
+                           1.5);
+    x.insert(x.end(), more.begin(), more.end());
+    const std::vector<std::string> expected{ "TO:JOE", "TO:JOE", "TIS:SAM",
+                                             "TO:SAM", "TO:SAM", "TIS:JOE" };
+    EXPECT_EQ(texts(received(through(x, "awgn snr=0"))), expected);
+}
+
+TEST(receiver, no_word_in_noise_or_silence)
+{
+    samples x(static_cast<size_t>(120 * rate));
+    EXPECT_TRUE(received(x).empty());
+    EXPECT_TRUE(received(through(x, "awgn snr=0")).empty());
+}
+
+TEST(receiver, no_word_in_the_data_modem)
+{
+    for (const auto* m : { "4539-75S", "4539-600S", "4539-3200S" }) {
+        size_t left = 400;
+        kernel::burst_modulator modulator(rate);
+        modulator.start(mode::parse(m),
+                        [&left](uint64_t, size_t room) {
+                            tx_octets o;
+                            o.octets.assign(std::min(room, left), 0x55);
+                            left -= o.octets.size();
+                            o.last = left == 0;
+                            return o;
+                        },
+                        {});
+        samples x(1 << 20);
+        x.resize(modulator.produce(x.data(), x.size()));
+        EXPECT_GT(x.size(), 5000u);
+        EXPECT_TRUE(texts(received(through(x, "awgn snr=20"))).empty()) << m;
+    }
+}
+
+TEST(receiver, samples_that_are_not_finite_do_no_harm)
+{
+    auto x = sent(call());
+    x[100] = { std::numeric_limits<float>::quiet_NaN(), 0 };
+    x[200] = { 0, std::numeric_limits<float>::infinity() };
+    x[300] = { 1e30f, 0 };
+    EXPECT_EQ(texts(received(x)).size(), 3u);
+}
+
+} // namespace
+} // namespace gr::hf::test
