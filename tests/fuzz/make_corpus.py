@@ -102,10 +102,22 @@ def seeds():
     yield "pep", bytes([64, 0, 80, 5, 6, 0xA0, 1]) + record(b"GET / HTTP/1.0\r\n\r\n")
 
 
+def words_of_ale():
+    """Target and octets: the golden sequences of 2G ALE, each word after a 0."""
+    sequences = {}
+    for line in (VECTORS / "ale" / "words.vec").read_text().splitlines():
+        if not line.startswith("#"):
+            name, text, bits, _ = line.split("\t")
+            sequences[name] = sequences.get(name, b"") + b"\0" + bytes.fromhex(bits)
+            yield "ale", text.encode()
+    for octets in sequences.values():
+        yield "ale", octets + b"\2\2\2\1"
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     count = {}
-    for target, octets in seeds():
+    for target, octets in (*seeds(), *dict.fromkeys(words_of_ale())):
         count[target] = count.get(target, 0) + 1
         path = folder / target / f"seed-{count[target]:03}"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@
 
 namespace py = pybind11;
 
+void bind_ale(py::module& m);
 void bind_engines(py::module& m);
 void bind_blocks(py::module& m);
 void document(py::module& m);
@@ -17,6 +18,7 @@ PYBIND11_MODULE(hf_python, m)
 {
     // The base classes of the blocks must be known before ours are declared.
     py::module::import("gnuradio.gr");
+    bind_ale(m);
     bind_engines(m);
     bind_radio(m);
     bind_sdr(m);

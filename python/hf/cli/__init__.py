@@ -32,6 +32,7 @@ GROUPS: Dict[str, Dict[str, str]] = {
         "demodulate": "Samples to octets: finds every transmission in a recording.",
         "channel": "A recording through a simulated channel; learned channels.",
         "sim": "Stations over an emulated or a real modem, in virtual time.",
+        "ale": "2G ALE: decode recordings, make frames.",
         "info": "Versions, modes and abilities of this machine.",
     },
     "Measure": {
