@@ -13,7 +13,7 @@ from ..lab import sweep
 from ..lab.channel import learned as learned_channels
 from ..lab.link import adaptive as cells, faults as simulated_faults
 from ..lab.programs import pat as pats, sessions as host_sessions
-from ..lab.receiver import block_errors, late_entry as late
+from ..lab.receiver import ale as ale_receiver, block_errors, late_entry as late
 from . import fail
 from ._options import options
 from ._output import checked, force_option
@@ -51,6 +51,29 @@ def link(quick: bool, pool: sweep.Pool) -> None:
         parts = watched(measure.measure(jobs, workers), len(jobs),
                         lambda rows: "\n".join(f"{r.section}: {r.what}" for r in rows))
     print(measure.report([row for rows in parts for row in rows]))
+
+
+@command.command()
+@options(ale_receiver.Options, "wanted")
+@options(sweep.Pool, "pool")
+def ale(wanted: ale_receiver.Options, pool: sweep.Pool) -> None:
+    """Handshakes of 2G ALE over simulated channels, and frames read where there is none.
+
+    A handshake is a call to ten channels, the answer and the acknowledgement, through one
+    realisation of the channel (Table A-II of MIL-STD-188-141B). Then noise and transmissions of
+    data modems are heard. Fails if a target is missed.
+    """
+    measure = ale_receiver
+    jobs = len(wanted.points) + len(list(measure.quiet_jobs(wanted)))
+    with _workers(pool, processes=True) as workers:
+        rows = list(watched(measure.measure(wanted, workers), jobs))
+    linked = [row for row, _ in rows if row is not None]
+    quiet = [row for _, row in rows if row is not None]
+    print(measure.link_table(linked))
+    if quiet:
+        print(measure.quiet_table(quiet))
+    if missed := measure.missed(linked, quiet):
+        raise fail("; ".join(missed))
 
 
 @command.command()
