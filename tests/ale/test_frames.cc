@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ale/frames/frame_reader.h"
+#include "ale/frames/frame_text.h"
 #include "ale/vectors.h"
 #include "ale/words/address.h"
 
@@ -164,6 +165,29 @@ TEST(frame, plans_and_what_is_read_of_them)
     for (const auto& w : words_of(p))
         texts.push_back(w.to_string());
     EXPECT_EQ(texts, (list{ "TWAS:DC7", "DATA:SU@", "TWAS:DC7", "DATA:SU@" }));
+}
+
+TEST(frame, text_to_frame_and_back)
+{
+    for (const std::string text : { "TWAS SAM",
+                                    "TO JOE TIS SAM",
+                                    "TO @?@ FROM SAM AMD \"SAY \"HI\"\" TWAS SAM",
+                                    "TO JOE LQA 13 dB 3 bit errors wanted TIS SAM",
+                                    "TO JOE LQA wanted AMD \"A\" TIS SAMUEL" }) {
+        list texts;
+        for (const auto& w : words_of(plan_of(text)))
+            texts.push_back(w.to_string());
+        EXPECT_EQ(frames(texts), list{ text });
+    }
+    for (const auto* wrong : { "",
+                               "TO JOE",
+                               "TIS",
+                               "TIS SAM TO JOE",
+                               "HELLO TIS SAM",
+                               "TO JOE AMD A TIS SAM",
+                               "TO JOE AMD \" TIS SAM",
+                               "TO JOE LQA 3 apples TIS SAM" })
+        EXPECT_THROW(plan_of(wrong), std::invalid_argument) << wrong;
 }
 
 TEST(frame, plans_that_cannot_be)

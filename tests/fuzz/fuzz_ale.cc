@@ -2,8 +2,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // 2G ALE: the text of words, and frames of any words in any order.
 #include "ale/frames/frame_reader.h"
+#include "ale/frames/frame_text.h"
 #include "ale/words/address.h"
 #include "fuzz/input.h"
+
+#include <stdexcept>
 
 using namespace gr::hf;
 using namespace gr::hf::fuzz;
@@ -30,6 +33,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* p, size_t n)
     if (const auto w = ale::word::parse(text))
         FUZZ_CHECK(ale::word::parse(w->to_string()) == w);
     ale::kind_of_address(text);
+    try {
+        const auto words = ale::words_of(ale::plan_of(text));
+        FUZZ_CHECK(!words.empty() && ale::starts_address(words.front()));
+    } catch (const std::invalid_argument&) {
+    }
 
     input in(p, n);
     ale::frame_reader reader;

@@ -110,6 +110,7 @@ def words_of_ale():
             name, text, bits, _ = line.split("\t")
             sequences[name] = sequences.get(name, b"") + b"\0" + bytes.fromhex(bits)
             yield "ale", text.encode()
+    yield "ale", b'TO JOE TO BOBBY FROM SAM LQA 13 dB 3 bit errors 2 ms wanted AMD "HI" TIS SAM'
     for octets in sequences.values():
         yield "ale", octets + b"\2\2\2\1"
 

@@ -146,9 +146,10 @@ samples modulate(const std::vector<std::string>& texts, double rate, double cent
     for (const auto& text : texts) {
         const auto w = ale::word::parse(text);
         if (!w)
-            throw py::value_error("word '" + text +
-                                  "': allowed are DATA, THRU, TO, TWAS, FROM, TIS, CMD or "
-                                  "REP, a colon and three characters, as TO:BOB");
+            throw py::value_error(
+                "word '" + text +
+                "': allowed are DATA, THRU, TO, TWAS, FROM, TIS, CMD or "
+                "REP, a colon and three characters, as TO:BOB");
         words.push_back(*w);
     }
     ale::transmitter transmitter(words, rate, centre_hz);
@@ -161,29 +162,32 @@ samples modulate(const std::vector<std::string>& texts, double rate, double cent
 
 void bind_ale(py::module& m)
 {
-    m.def("ale_words",
-          &words_of,
-          py::arg("from_"),
-          py::arg("to") = std::vector<std::string>(),
-          py::arg("channels") = 0,
-          py::arg("quick_id") = "",
-          py::arg("report_wanted") = false,
-          py::arg("text") = "",
-          py::arg("answer_wanted") = true,
-          py::arg("sounds") = 2,
-          "Words of a frame of 2G ALE (MIL-STD-188-141 Appendix A), for example TO:BOB.\n\n"
-          "from_: own address, 1 to 15 of A-Z and 0-9. to: called addresses; none: a sound, "
-          "which repeats the own address sounds times. channels: number of channels that "
-          "the called station scans, 0 to 100; 0: it does not scan. quick_id: address to "
-          "send before a message. report_wanted: ask for a link quality report. text: AMD "
-          "message, up to 90 characters. answer_wanted: conclude with TIS, else TWAS.\n\n"
-          "Raises ValueError.");
+    m.def(
+        "ale_words",
+        &words_of,
+        py::arg("from_"),
+        py::arg("to") = std::vector<std::string>(),
+        py::arg("channels") = 0,
+        py::arg("quick_id") = "",
+        py::arg("report_wanted") = false,
+        py::arg("text") = "",
+        py::arg("answer_wanted") = true,
+        py::arg("sounds") = 2,
+        "Words of a frame of 2G ALE (MIL-STD-188-141 Appendix A), for example TO:BOB.\n\n"
+        "from_: own address, 1 to 15 of A-Z and 0-9. to: called addresses; none: a "
+        "sound, "
+        "which repeats the own address sounds times. channels: number of channels that "
+        "the called station scans, 0 to 100; 0: it does not scan. quick_id: address to "
+        "send before a message. report_wanted: ask for a link quality report. text: AMD "
+        "message, up to 90 characters. answer_wanted: conclude with TIS, else TWAS.\n\n"
+        "Raises ValueError.");
     m.def("ale_modulate",
           &modulate,
           py::arg("words"),
           py::arg("rate") = 9600.0,
           py::arg("centre_hz") = 1800.0,
-          "Words of 2G ALE as complex64 samples of magnitude 1. rate: samples/s. centre_hz: "
+          "Words of 2G ALE as complex64 samples of magnitude 1. rate: samples/s. "
+          "centre_hz: "
           "audio frequency that is 0 Hz in the samples. 0: the real parts are audio.\n\n"
           "Raises ValueError.");
     py::class_<reception>(
@@ -195,7 +199,8 @@ void bind_ale(py::module& m)
              &reception::push,
              py::arg("samples"),
              "Take complex samples at 9600/s, with 1800 Hz of audio at 0 Hz. Returns the "
-             "events, dictionaries with the key type: word, lost (where one was expected), "
+             "events, dictionaries with the key type: word, lost (where one was "
+             "expected), "
              "end (of a transmission) or frame. start_s is in seconds of input. votes: "
              "unanimous ones, 0 to 48. bit_errors: mean number of others.")
         .def("finish",

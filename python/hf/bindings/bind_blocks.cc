@@ -5,6 +5,8 @@
 #include "mode_argument.h"
 
 #include <hf/air.h>
+#include <hf/ale_rx.h>
+#include <hf/ale_tx.h>
 #include <hf/channel.h>
 #include <hf/emulated_air.h>
 #include <hf/modem.h>
@@ -84,6 +86,22 @@ void bind_tx_and_rx(py::module& m)
         .def("receptions", &rx::receptions);
 }
 
+void bind_ale_blocks(py::module& m)
+{
+    sync_class<ale_rx>(m, "ale_rx", "Receiver of 2G ALE.")
+        .def(py::init(&ale_rx::make))
+        .def("frames", &ale_rx::frames);
+    sync_class<ale_tx>(m, "ale_tx", "Transmitter of 2G ALE.")
+        .def(py::init(&ale_tx::make),
+             py::arg("channels") = 0,
+             py::arg("sounds") = 2,
+             py::arg("gap_ms") = 500.0,
+             py::arg("continuous") = false,
+             py::arg("level") = 1.0)
+        .def("transmissions", &ale_tx::transmissions)
+        .def("dropped", &ale_tx::dropped);
+}
+
 void bind_channel_blocks(py::module& m)
 {
     sync_class<channel>(m, "channel", "Simulated HF channel.")
@@ -140,6 +158,7 @@ void bind_blocks(py::module& m)
 {
     bind_modem(m);
     bind_tx_and_rx(m);
+    bind_ale_blocks(m);
     bind_channel_blocks(m);
     bind_emulated_air(m);
 }
