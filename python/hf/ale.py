@@ -16,6 +16,16 @@ FLUSH_S = 1.5
 Event = Dict[str, Any]
 
 
+#: Decimal places of the figures of an event.
+DIGITS = {"start_s": 3, "end_s": 3, "snr_db": 1, "freq_offset_hz": 1, "bit_errors": 1, "score": 2}
+
+
+def rounded(event: Event) -> Event:
+    """The event with figures as far as they mean something, for JSON."""
+    return {key: round(value, DIGITS[key]) if key in DIGITS else value
+            for key, value in event.items()}
+
+
 def decode(source: recording.Recording, subcarrier: float,
            progress: Callable[[float], object] = lambda _: None) -> Iterator[Event]:
     """Words and frames of a recording, in order of their ends.

@@ -80,6 +80,28 @@ def test_transmissions_near_the_threshold_are_found_as_by_demodulate(tmp_path, m
     assert min(found[0][0], found[1][0]) >= len(sent) - 1
 
 
+def test_frames_of_2g_ale_in_every_channel(hf, tmp_path):
+    random = np.random.default_rng(3)
+    x = (random.normal(size=(8 * RATE, 2)) @ [1, 1j]).astype(np.complex64)
+    sent = {-30000: ("JOE", 1.0), 3000: ("ANN", 1.5), 30007: ("BOB", 2.0)}
+    for centre, (own, at) in sent.items():
+        wide = module.ale_modulate(module.ale_words(own, ["SAM"], 2), RATE, 1800 - centre)
+        first = int(at * RATE)
+        x[first:first + len(wide)] += wide
+    recording.write_sigmf(str(tmp_path / "band"), RATE, [x], "a test", lambda _: [])
+    r = hf("monitor", "--ale", "--channels", "-30000,-3000,3000,30007",
+           tmp_path / "band.sigmf-meta")
+    assert r.status == 0 and "3 frames in 4 channels" in r.err
+    found = {report["channel_hz"]: report for report in map(json.loads, r.out.splitlines())}
+    assert set(found) == set(sent)
+    for centre, (own, at) in sent.items():
+        assert found[centre]["text"] == f"TO SAM TIS {own}"
+        assert found[centre]["start_s"] == pytest.approx(at, abs=0.01)
+        assert found[centre]["snr_db"] == pytest.approx(10 * np.log10(RATE / 3000 / 2), abs=1.5)
+    assert hf("monitor", "--ale", "--grid", "3000", "--payload", tmp_path / "x",
+              tmp_path / "band.sigmf-meta").status == 2
+
+
 def test_the_help_names_the_files_of_octets(hf):
     assert "CHANNEL-START.bin" in hf("monitor", "--help").out.decode()
 

@@ -2,7 +2,7 @@
 """hf ale: 2G ALE in recordings."""
 import json
 import sys
-from typing import Any, Dict, Optional, Tuple
+from typing import Optional, Tuple
 
 import click
 
@@ -14,10 +14,6 @@ from ._output import checked, force_option
 from ._progress import Progress
 from .demodulate import Form
 
-#: Decimal places of the figures of a frame or a word in JSON.
-DIGITS = {"start_s": 3, "end_s": 3, "snr_db": 1, "freq_offset_hz": 1, "bit_errors": 1, "score": 2}
-
-
 @click.group()
 def command() -> None:
     """2G ALE (MIL-STD-188-141 Appendix A): decode recordings, and make frames."""
@@ -28,11 +24,6 @@ def _line(event: ale.Event) -> str:
     text = event["text"] if event["type"] == "frame" else "  " + event["word"]
     return (f"{event['start_s']:9.2f} s  {event['snr_db']:5.1f} dB  "
             f"{event['freq_offset_hz']:+6.1f} Hz  {text}")
-
-
-def _rounded(event: ale.Event) -> Dict[str, Any]:
-    return {key: round(value, DIGITS[key]) if key in DIGITS else value
-            for key, value in event.items()}
 
 
 @command.command()
@@ -83,7 +74,7 @@ def decode(paths: Tuple[str, ...], form: Form, subcarrier: Optional[float], word
                     if not frame and not (words and event["type"] == "word"):
                         continue
                     if as_json:
-                        click.echo(json.dumps({"file": path, **_rounded(event)}))
+                        click.echo(json.dumps({"file": path, **ale.rounded(event)}))
                     else:
                         click.echo((f"{path}: " if len(paths) > 1 else "") + _line(event))
         except recording.RecordingError as error:

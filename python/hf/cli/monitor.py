@@ -12,7 +12,7 @@ import click
 import numpy as np
 
 from .. import hf_python as _hf
-from .. import demodulation, output, radio, recording, station
+from .. import ale, demodulation, output, radio, recording, station
 from ..options import option
 from . import fail
 from ._options import options
@@ -34,6 +34,11 @@ class Channel:
         self.reports: List[Tuple[Dict[str, Any], bytes]] = []
         self.reception = demodulation.Reception(self.payload.extend, self._report)
 
+    @property
+    def found(self) -> int:
+        """Number of transmissions so far."""
+        return self.reception.found
+
     def _report(self, report: Dict[str, Any]) -> None:
         self.reports.append((report, bytes(self.payload)))
         self.payload.clear()
@@ -46,6 +51,29 @@ class Channel:
         """End the reception at the end of the recording."""
         self.push(demodulation.silence())
         self.reception.finish(seconds)
+
+
+class AleChannel:
+    """One channel with its receiver of 2G ALE, with the interface of Channel."""
+
+    def __init__(self, hz: float) -> None:
+        self.hz, self.found = hz, 0
+        self.receiver = _hf.ale_receiver()
+        self.reports: List[Tuple[Dict[str, Any], bytes]] = []
+
+    def push(self, x: np.ndarray) -> None:
+        """Process baseband of this channel."""
+        self._take(self.receiver.push(x))
+
+    def finish(self, seconds: float) -> None:
+        """End the reception at the end of the recording."""
+        self.push(np.zeros(round(ale.FLUSH_S * _hf.BASEBAND_RATE), np.complex64))
+        self._take(self.receiver.finish())
+
+    def _take(self, events: List[Dict[str, Any]]) -> None:
+        frames = [(ale.rounded(e), b"") for e in events if e["type"] == "frame"]
+        self.found += len(frames)
+        self.reports += frames
 
 
 def numbers(_: Any, __: Any, text: Optional[str]) -> Optional[List[float]]:
@@ -104,29 +132,35 @@ class Device:
               help="Sample rate of raw samples or of the SDR, samples/s.")
 @click.option("--format", "raw_format", type=click.Choice(["cs16le", "cf32le"]),
               help="FILE holds raw complex samples.")
+@click.option("--ale", "with_ale", is_flag=True,
+              help="Instead of data modems: receive 2G ALE in every channel.")
 @click.option("--effort", type=click.IntRange(0, 2), default=1, show_default=True,
               help="Effort of each receiver, as in hf demodulate.")
 @click.option("--payload", metavar="FOLDER", help="Write the octets of each transmission to a "
                                                   "file CHANNEL-START.bin in FOLDER.")
 def command(path: Optional[str], device: Device, channels: Optional[List[float]],
             grid: Optional[float], sample_rate: Optional[float], raw_format: Optional[str],
-            effort: int, payload: Optional[str]) -> None:
+            with_ale: bool, effort: int, payload: Optional[str]) -> None:
     """Receive every 3 kHz channel of one wide complex recording (SigMF, or raw), or of an SDR.
 
     Prints a line of JSON for each transmission when it ends: channel_hz (centre of the channel,
     relative to the middle of the recording or the SDR's band) and the keys of hf demodulate
-    --json.
+    --json. With --ale a line for each frame of 2G ALE, with the keys of hf ale decode --json. The
+    centre of a channel is 1800 Hz above the dial frequency of its stations.
 
     \b
     Examples:
       hf monitor --grid 3000 band.sigmf-meta
       hf monitor --channels -42000,1500,27000 band.sigmf-meta --payload heard
+      hf monitor --ale --channels -41200,1800,26800 band.sigmf-meta
       hf monitor --grid 3000 --soapy driver=lime --frequency 7.1e6 --sample-rate 200000
     """
     if (channels is None) == (grid is None):
         raise click.UsageError("give --channels or --grid")
     if (path is not None) + len(device.kinds) != 1:
         raise click.UsageError("give one of FILE, --soapy and --uhd")
+    if with_ale and payload:
+        raise click.UsageError("--payload is for data modems, not for --ale")
     if path is not None and (sample_rate is None) != (raw_format is None):
         raise click.UsageError("--format and --sample-rate belong together")
     try:
@@ -143,7 +177,7 @@ def command(path: Optional[str], device: Device, channels: Optional[List[float]]
     if payload:
         with checked():
             output.make_folder(payload)
-    listening = [Channel(hz, effort) for hz in centres]
+    listening: List[Any] = [AleChannel(hz) if with_ale else Channel(hz, effort) for hz in centres]
     begin, worked = time.monotonic(), time.process_time()
     try:
         with Progress(source.name) as progress:
@@ -152,15 +186,15 @@ def command(path: Optional[str], device: Device, channels: Optional[List[float]]
         raise fail(str(error)) from None
     for warning in source.warnings:
         click.echo(f"hf: warning: {warning}", err=True)
-    found = sum(c.reception.found for c in listening)
+    found = sum(c.found for c in listening)
     pace = heard_s / max(time.monotonic() - begin, 1e-9)
     at_once = len(centres) * heard_s / max(time.process_time() - worked, 1e-9)
-    click.echo(f"{found} transmissions in {len(centres)} channels, {heard_s:.1f} s, {pace:.1f} "
+    click.echo(f"{found} {'frames' if with_ale else 'transmissions'} in {len(centres)} channels, {heard_s:.1f} s, {pace:.1f} "
                f"times real time, {at_once:.0f} channels in real time per processor", err=True)
 
 
 def receive(source: Any, cutter: _hf.channeliser,
-            listening: List[Channel], payload: Optional[str], progress: Progress) -> float:
+            listening: List[Any], payload: Optional[str], progress: Progress) -> float:
     """Receive all channels of a recording or a radio.WideReceiver. Returns its duration, s."""
     samples, waiting, count = 0, [], 0
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
@@ -187,7 +221,7 @@ def receive(source: Any, cutter: _hf.channeliser,
     return seconds
 
 
-def say(listening: List[Channel], delay_s: float, payload: Optional[str]) -> None:
+def say(listening: List[Any], delay_s: float, payload: Optional[str]) -> None:
     """Print ended transmissions, channel by channel, and write their payloads."""
     for channel in listening:
         for report, octets in channel.reports:
