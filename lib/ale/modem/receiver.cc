@@ -96,7 +96,8 @@ void receiver::search(int64_t now)
     for (size_t f = 0; f < offset_count; ++f) {
         const soft_word w = d_bits.at(now, f);
         const float sum = w.strength * w.norm;
-        if (w.strength >= d_limits.gate && (!d_place || sum > d_place->sum))
+        // No score is above the strength.
+        if (w.strength >= d_limits.lock && (!d_place || sum > d_place->sum))
             d_place = place{ now, f, sum };
     }
     if (d_place && now - d_place->end >= apart) {
@@ -232,7 +233,8 @@ std::optional<rx_event> receiver::read(const place& p, bool message) const
     e.text = match.what;
     e.start_s = start_of(p.end);
     e.votes = d_bits.votes(p.end, p.offset);
-    measure(p, e);
+    if (e.score >= d_limits.follow)
+        measure(p, e);
     return e;
 }
 

@@ -40,7 +40,6 @@ struct rx_event {
  *  reaches about 5.
  */
 struct receiver_limits {
-    float gate = 6.5f;      //!< least strength of a place where a word is searched
     float lock = 7.2f;      //!< least score of the first word of a transmission
     float lock_fit = 0.85f; //!< least fit of the first word
     float follow = 5.6f;    //!< least score of the next words
