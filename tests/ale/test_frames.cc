@@ -88,6 +88,9 @@ TEST(frame_reader, most_frequent_address_counts)
               list{ "TWAS OFF" });
     EXPECT_EQ(frames({ "TO:JOE", "TO:JQE", "TO:JOE", "TIS:SAM" }),
               list{ "TO JOE TIS SAM" });
+    // A quick ID comes before a command only.
+    EXPECT_EQ(frames({ "TO:JOE", "FROM:XOE", "TO:JOE", "TIS:SAM" }),
+              list{ "TO JOE TIS SAM" });
     // The beginning of a longer address, whose end was lost, is not the address.
     EXPECT_EQ(frames({ "TWAS:318", "-", "TWAS:318", "-", "TWAS:318", "DATA:013", "/" }),
               list{ "TWAS 318013" });

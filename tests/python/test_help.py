@@ -42,7 +42,7 @@ CLASSES = {name: x for name, x in vars(hf).items()
 #: Parameters that count something or compare: they have no unit.
 PLAIN = {"seed", "effort", "stations", "channels", "channel", "antennas", "agc_blocks",
          "max_blocks", "level", "signal_power", "speed", "ber", "loss", "sap", "port",
-         "max_connections", "max_clients"}
+         "max_connections", "max_clients", "sounds"}
 UNIT = re.compile(r"(^|_)(hz|s|ms|db|octets)$")
 UNIT_WORD = re.compile(r"\b(samples/s|octets|kHz|Hz|dB|ms|s)[,:]?( |$)")
 RANGE = re.compile(r"(\d[\d.^e]*|device_delay_s|modem_rate)( \([^)]*\))? (to|or|and) |"

@@ -241,6 +241,7 @@ def test_the_judgement_of_tshark_tells_how_far_it_is(tmp_path, monkeypatch):
 
 #: Commands that show no bar, and why none is missing.
 WITHOUT = {
+    "ale encode": "is over at once",
     "ber plot": "is over at once", "ber wideband-page": "is over at once",
     "chat": "a conversation", "console broadcast": "a line for each U_PDU",
     "console monitor": "shows what comes", "console ping": "a line for each answer",

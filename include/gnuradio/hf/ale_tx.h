@@ -25,7 +25,7 @@ public:
     typedef std::shared_ptr<ale_tx> sptr; //!< pointer type for flowgraphs
     /*! \param channels number of channels that the called stations scan, 0 to 100; calls
      *         start with two words for each
-     *  \param sounds how often a sound repeats the address, 1 to 1000
+     *  \param sounds number of times that a sound sends the address, 1 to 1000
      *  \param gap_ms silence before each transmission and after the last one, 0 to 60000
      *  \param continuous zeros while no PDU waits. A later block must limit the pace
      *  \param level magnitude of the samples, 0.001 to 10; full scale of sound cards and

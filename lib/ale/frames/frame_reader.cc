@@ -198,6 +198,8 @@ void frame_reader::end_frame()
         d_frame.offset_hz /= n;
         d_frame.bit_errors /= n + static_cast<float>(d_frame.lost);
         d_frame.to = called();
+        if (d_frame.commands.empty())
+            d_frame.quick_id.clear(); // comes before a command only: misread
         if (const auto* sender = most_frequent(d_senders)) {
             d_frame.from = address_of(sender->words);
             d_frame.answer_wanted = !sender->twas;

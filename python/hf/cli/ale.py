@@ -14,6 +14,7 @@ from ._output import checked, force_option
 from ._progress import Progress
 from .demodulate import Form
 
+
 @click.group()
 def command() -> None:
     """2G ALE (MIL-STD-188-141 Appendix A): decode recordings, and make frames."""

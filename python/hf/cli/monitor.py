@@ -189,7 +189,8 @@ def command(path: Optional[str], device: Device, channels: Optional[List[float]]
     found = sum(c.found for c in listening)
     pace = heard_s / max(time.monotonic() - begin, 1e-9)
     at_once = len(centres) * heard_s / max(time.process_time() - worked, 1e-9)
-    click.echo(f"{found} {'frames' if with_ale else 'transmissions'} in {len(centres)} channels, {heard_s:.1f} s, {pace:.1f} "
+    what = "frames" if with_ale else "transmissions"
+    click.echo(f"{found} {what} in {len(centres)} channels, {heard_s:.1f} s, {pace:.1f} "
                f"times real time, {at_once:.0f} channels in real time per processor", err=True)
 
 
