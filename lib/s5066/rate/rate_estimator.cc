@@ -329,12 +329,12 @@ double rate_estimator::class_probability(size_t c) const
     return sum;
 }
 
-template <typename F>
-double rate_estimator::mean(const mode& m, F&& of) const
+template <size_t n, typename F>
+std::array<double, n> rate_estimator::means(const mode& m, F&& of) const
 {
     const auto& promises = mode_promises::of(m, d_window);
     const shift_weights& shift = shift_of(m);
-    double sum = 0;
+    std::array<double, n> all{};
     for (size_t c = 0; c < channel_classes; ++c) {
         const double sigma = std::sqrt(d_level[c].variance);
         std::array<double, sums> both{};
@@ -345,28 +345,34 @@ double rate_estimator::mean(const mode& m, F&& of) const
         }
         for (size_t j = 0; j < sums; ++j) {
             const double db = promises.power_db() + d_level[c].mean_db + sum_db(j);
-            double over_levels = 0;
+            std::array<double, n> over_levels{};
             for (const auto& [far, share] : nodes) {
-                over_levels += share * of(promises.at(c, db + far * sigma));
+                const promise& p = promises.at(c, db + far * sigma);
+                for (size_t i = 0; i < n; ++i) {
+                    over_levels[i] += share * of(p, i);
+                }
             }
-            sum += both[j] * over_levels;
+            for (size_t i = 0; i < n; ++i) {
+                all[i] += both[j] * over_levels[i];
+            }
         }
     }
-    return sum;
+    return all;
 }
 
 double rate_estimator::block_success(const mode& m) const
 {
-    return mean(m, [](const promise& p) { return p.block_success; });
+    return means<1>(m, [](const promise& p, size_t) { return p.block_success; })[0];
 }
 
 std::pair<size_t, double> rate_estimator::best_segment(const mode& m) const
 {
+    const auto bps = means<tried_segments.size()>(
+        m, [](const promise& p, size_t i) { return p.goodput_bps[i]; });
     std::pair<size_t, double> best{ tried_segments.back(), 0 };
     for (size_t i = 0; i < tried_segments.size(); ++i) {
-        const double bps = mean(m, [i](const promise& p) { return p.goodput_bps[i]; });
-        if (bps >= best.second) {
-            best = { tried_segments[i], bps };
+        if (bps[i] >= best.second) {
+            best = { tried_segments[i], bps[i] };
         }
     }
     return best;

@@ -98,10 +98,10 @@ private:
     void track(const seen& s);
     double spread_likelihood(const channel_class& c, const seen& s) const;
     double doppler_likelihood(const channel_class& c, const seen& s) const;
-    // Mean of a promise over the belief: classes, offsets, and the uncertainty of the
-    // level.
-    template <typename F>
-    double mean(const mode& m, F&& of) const;
+    // Means of n numbers of a promise over the belief: classes, offsets, and the
+    // uncertainty of the level. of(promise, i) is the i-th number.
+    template <size_t n, typename F>
+    std::array<double, n> means(const mode& m, F&& of) const;
 
     unsigned d_window;
     bool d_known = false;
