@@ -84,7 +84,6 @@ bool arq_receiver::take(const arq_header& h,
     s.damaged.clear();
     s.start = h.start;
     s.end = h.end;
-    s.in_order = h.in_order;
     s.drop = h.drop;
     s.delivered = false;
     s.digest = digest(h, segment);
@@ -176,7 +175,7 @@ void arq_receiver::deliver_early(size_t at, std::vector<std::vector<uint8_t>>& d
     std::vector<uint8_t> c_pdu;
     for (size_t i = first; i <= last; ++i) {
         const slot& s = d_slots[i];
-        if (s.drop || s.in_order) {
+        if (s.drop) {
             return;
         }
         c_pdu.insert(c_pdu.end(), s.segment.begin(), s.segment.end());

@@ -74,7 +74,6 @@ private:
         bool have = false;
         bool start = false;
         bool end = false;
-        bool in_order = false;
         bool drop = false;
         bool delivered = false;
         uint32_t digest = 0;
