@@ -10,8 +10,15 @@ using namespace s5066;
 
 namespace {
 
-// A station that does not answer this often counts as not responding, at the soonest.
+// A station that does not answer this often counts as not responding, at the soonest. One
+// time less if the transmissions took this long (cas/link_failure.cc).
 constexpr unsigned least_unanswered = 4;
+constexpr double long_calling_s = 45;
+
+bool true_silence(const silence& s)
+{
+    return s.transmissions + (s.lasts_s >= long_calling_s ? 1 : 0) >= least_unanswered;
+}
 
 } // namespace
 
@@ -70,6 +77,11 @@ void flow::delivered(uint32_t number)
     if (std::find(f.deliveries.begin(), f.deliveries.end(), n) != f.deliveries.end()) {
         d_violations.push_back(name + " delivered twice on one link");
     }
+    const std::pair on{ d_to.restarts(), links_begun() };
+    if (!f.deliveries.empty() && f.delivered_on == on) {
+        d_violations.push_back(name + " delivered twice, but no link was asked for");
+    }
+    f.delivered_on = on;
     f.deliveries.push_back(n);
     if (d_plan.mode.order != delivery_order::in_order) {
         return;
@@ -97,7 +109,7 @@ void flow::reported(const s_primitive& p)
         f.rejected = true;
         f.given_up = static_cast<unidata_reject_reason>(r->reason) ==
                          unidata_reject_reason::not_responding &&
-                     unanswered() >= least_unanswered;
+                     true_silence(unanswered());
     }
 }
 

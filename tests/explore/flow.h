@@ -15,6 +15,12 @@ namespace gr::hf::explore {
 //! A flow has two SAPs: the first has this one at its sender and the next one at its receiver.
 constexpr uint8_t first_sap = 3;
 
+//! Transmissions of a station to another one since it could last hear that one.
+struct silence {
+    unsigned transmissions = 0;
+    double lasts_s = 0; //!< since the first of them began, s
+};
+
 //! U_PDUs from one station to another.
 struct flow_plan {
     size_t from = 0, to = 0; //!< numbers of stations
@@ -35,8 +41,10 @@ public:
 
     void send();     //!< submits all U_PDUs of the plan
     void send_one(); //!< submits one more
-    //! Transmissions of the sender since it last heard the receiver.
-    std::function<unsigned()> unanswered;
+    //! What the sender transmitted since it could last hear the receiver.
+    std::function<silence()> unanswered;
+    //! Links and resets between both stations that were asked for on the air.
+    std::function<size_t()> links_begun;
     //! A station has restarted; clients on it bind again.
     void restarted(const sim::station& s);
     const sim::station& from() const { return d_from; }
@@ -56,6 +64,8 @@ private:
         bool confirmed = false, rejected = false, missing = false;
         bool given_up = false; // rejected with a reason that is true
         std::vector<sim::numbering> deliveries;
+        // Restarts of the receiver and links begun, as of the last delivery.
+        std::pair<uint64_t, size_t> delivered_on;
     };
 
     void delivered(uint32_t number);

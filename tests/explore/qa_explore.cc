@@ -46,22 +46,22 @@ INSTANTIATE_TEST_SUITE_P(explore,
 
 TEST(schedule, text_and_back)
 {
-    for (const char* text : { "", "0L", "3H1,5S0,12Q", "1E,1U,2C" }) {
+    for (const char* text : { "", "0L", "3H1,5S0,12Q", "1E,1U,2C", "1P,2X,3N" }) {
         ASSERT_TRUE(parse_schedule(text)) << text;
         EXPECT_EQ(to_string(*parse_schedule(text)), text);
     }
-    for (const char* text : { "L", "3", "3X", "3H", "3L;4L", "3L4L", "1234567L" }) {
+    for (const char* text : { "L", "3", "3Z", "3H", "3L;4L", "3L4L", "1234567L" }) {
         EXPECT_FALSE(parse_schedule(text)) << text;
     }
 }
 
 TEST(schedule, bounds_of_each_kind)
 {
-    const schedule s = *parse_schedule("0S0,1S0,2C,3C,4R,5U");
-    for (const char* text : { "9S0", "9C", "9R", "9Q", "9U" }) {
+    const schedule s = *parse_schedule("0S0,1S0,2C,3N,4R,5U");
+    for (const char* text : { "9S0", "9C", "9N", "9R", "9Q", "9U" }) {
         EXPECT_FALSE(may_add(s, parse_schedule(text)->front())) << text;
     }
-    for (const char* text : { "9L", "9E", "9H2" }) {
+    for (const char* text : { "9L", "9E", "9H2", "9P", "9X" }) {
         EXPECT_TRUE(may_add(s, parse_schedule(text)->front())) << text;
     }
 }

@@ -22,9 +22,13 @@ struct effect {
     std::set<std::string> kinds;
 };
 
-// A violation without the numbers of U_PDUs.
+// A violation without the numbers of U_PDUs and transmissions.
 std::string kind_of(const std::string& violation)
 {
+    const std::string unanswered = "got no answer";
+    if (violation.find(unanswered) != std::string::npos) {
+        return unanswered;
+    }
     if (violation.compare(0, 6, "U_PDU ") != 0) {
         return violation;
     }
@@ -39,6 +43,9 @@ const std::set<std::string> possible = {
     "rejected without a true reason",    // forged refusal
     "never delivered",                   // follows from both
     "delivered before ",                 // the same, of a U_PDU that never arrives
+    "got no answer",                     // the stations do not agree on the mode
+    // Data with a wrong number end the link, as those of a restarted station do.
+    "delivered twice, but no link was asked for",
 };
 
 // The forged answer alone, and with the transmission that it answers, or a later one, lost.

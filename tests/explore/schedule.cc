@@ -13,6 +13,11 @@ bool has_number(fault_kind k)
     return k == fault_kind::header || k == fault_kind::segment || k == fault_kind::forged;
 }
 
+bool is_carrier(fault_kind k)
+{
+    return k == fault_kind::carrier || k == fault_kind::stuck;
+}
+
 bool is_restart(fault_kind k)
 {
     return k == fault_kind::restart_sender || k == fault_kind::restart_other;
@@ -49,7 +54,7 @@ std::optional<schedule> parse_schedule(const std::string& text)
         fault f;
         const auto transmission = number(text, at);
         if (!transmission || at == text.size() ||
-            std::string("LHSECRQUF").find(text[at]) == std::string::npos) {
+            std::string("LHSEPXCNRQUF").find(text[at]) == std::string::npos) {
             return std::nullopt;
         }
         f.transmission = *transmission;
@@ -78,8 +83,10 @@ bool may_add(const schedule& s, const fault& more)
     };
     switch (more.kind) {
     case fault_kind::segment:
+        return count([](fault_kind k) { return k == fault_kind::segment; }) < 2;
     case fault_kind::carrier:
-        return count([&](fault_kind k) { return k == more.kind; }) < 2;
+    case fault_kind::stuck:
+        return count(is_carrier) < 2;
     case fault_kind::restart_sender:
     case fault_kind::restart_other:
         return count(is_restart) < 1;

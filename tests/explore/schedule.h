@@ -20,11 +20,14 @@ enum class fault_kind : char {
     header = 'H',         //!< the header of one D_PDU is damaged, so the D_PDU is lost
     segment = 'S',        //!< the segment of one D_PDU is damaged, its header is good
     end = 'E',            //!< the end of message is not recognised
+    unread = 'P',         //!< nobody finds the preamble, but all sense the signal
+    no_end = 'X',         //!< no receiver reports an end of the reception
     carrier = 'C',        //!< a carrier that is none, for 3 s after the transmission
+    stuck = 'N',          //!< the same for 300 s
     restart_sender = 'R', //!< the sender restarts 1 ms after the start
     restart_other = 'Q',  //!< the receiver restarts 1 ms after the end
-    submit = 'U',         //!< not a fault: the receiver's client sends a U_PDU at the end
-    forged = 'F',         //!< a third station answers in the name of the receiver
+    submit = 'U', //!< not a fault: the receiver's client sends once more at the end
+    forged = 'F', //!< a third station answers in the name of the receiver
 };
 
 //! One fault.
@@ -52,7 +55,7 @@ std::optional<schedule> parse_schedule(const std::string& text);
 
 /*! \brief Whether a schedule with \p more added is still one that we run.
  *  \details At most two damaged segments, two false carriers, one restart and one extra
- *         U_PDU. The number of faults is limited by the search.
+ *         submission. The number of faults is limited by the search.
  */
 bool may_add(const schedule& s, const fault& more);
 

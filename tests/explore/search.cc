@@ -47,7 +47,7 @@ std::vector<fault> next_faults(const schedule& s, const outcome& o)
 {
     std::vector<fault> all;
     for (unsigned n = 0; n < o.transmissions.size(); ++n) {
-        for (const char k : std::string("LECRQU")) {
+        for (const char k : std::string("LEPXCNRQU")) {
             all.push_back({ n, static_cast<fault_kind>(k), 0 });
         }
         const auto& d_pdus = o.transmissions[n].d_pdus;

@@ -81,7 +81,7 @@ const world& world_named(const std::string& name)
 node_config config_of(const world& w, size_t station)
 {
     node_config c;
-    c.own = address("1." + std::to_string(station + 1) + ".0.0");
+    c.own = address_of(station);
     c.mode = w.modes[station];
     c.turnaround_s = station == 1 ? w.turnaround_s : 0;
     c.seed = 101 + station;
@@ -107,6 +107,9 @@ public:
                                        *d_stations[p.to],
                                        p,
                                        static_cast<uint8_t>(d_flows.size())));
+            d_flows.back()->links_begun = [this, p] {
+                return d_air.links_begun(p.from, p.to);
+            };
             d_flows.back()->unanswered = [this, p] {
                 return d_air.unanswered(p.from, p.to);
             };
@@ -152,7 +155,7 @@ private:
         outcome o;
         o.transmissions = d_air.transmissions();
         o.quiet_s = to_seconds(d_time.now() - d_air.last_fault());
-        o.violations = d_air.overlaps();
+        o.violations = d_air.violations();
         if (!quiet || o.quiet_s > max_quiet_s) {
             o.violations.push_back("not idle " + std::to_string(int(o.quiet_s)) +
                                    " s after the last fault");
@@ -197,11 +200,11 @@ private:
     {
         for (auto& f : d_flows) {
             if (&f->from() == d_stations[other(from)].get()) {
-                f->send_one();
+                f->send();
                 return;
             }
         }
-        d_flows.front()->send_one();
+        d_flows.front()->send();
     }
 
     void forge(uint64_t number, unsigned what)

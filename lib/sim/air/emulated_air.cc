@@ -84,6 +84,7 @@ emulated_air::signal_ptr emulated_air::begin(emulated_modem* from, const mode& m
     }
     d_signals.push_back(s);
     const bool unheard = d_faults.loses && d_faults.loses(s->id, s->from);
+    const bool unread = d_faults.unread && d_faults.unread(s->id);
     for (emulated_modem* to : d_modems) {
         if (to == from) {
             continue;
@@ -95,7 +96,7 @@ emulated_air::signal_ptr emulated_air::begin(emulated_modem* from, const mode& m
         if (dropped) {
             s->dropped_at.push_back(to->id());
         }
-        const bool lost = dropped || (p.loss > 0 && uniform() < p.loss) ||
+        const bool lost = dropped || unread || (p.loss > 0 && uniform() < p.loss) ||
                           (p.blocks && uniform() < p.blocks->at(m, p.snr_db).lost) ||
                           (p.fading && !p.fading->preamble_heard(s->begin, over, m));
         const double snr_db = p.fading ? p.fading->mean_db(s->begin, over, m) : p.snr_db;
@@ -218,7 +219,9 @@ void emulated_air::block(const signal_ptr& s,
                 if (again) {
                     to->block_over(s, e, false);
                 }
-                if (last) {
+                if (last && d_faults.loses_end && d_faults.loses_end(s->id)) {
+                    to->signal_forgotten(s);
+                } else if (last) {
                     // The end of message has 32 bits, which can be wrong like all others.
                     const bool eom = !noise &&
                                      !(d_faults.hides_end && d_faults.hides_end(s->id)) &&

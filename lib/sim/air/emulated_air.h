@@ -52,6 +52,11 @@ struct air_faults {
     std::function<void(uint64_t, size_t, std::vector<uint8_t>&)> alter;
     //! True: nobody recognises the end of message of this transmission.
     std::function<bool(uint64_t)> hides_end;
+    //! True: nobody finds the preamble of this transmission, but carrier detectors notice
+    //! the signal.
+    std::function<bool(uint64_t)> unread;
+    //! True: no receiver reports any end of this transmission to its user.
+    std::function<bool(uint64_t)> loses_end;
 };
 
 //! A transmission on the air, for pictures and tables.

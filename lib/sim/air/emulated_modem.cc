@@ -219,6 +219,15 @@ void emulated_modem::hand_over(const rx_octets& e)
     }
 }
 
+void emulated_modem::signal_forgotten(const emulated_air::signal_ptr& s)
+{
+    if (d_hearing == s) {
+        d_hearing.reset();
+        d_late.reset();
+        listen();
+    }
+}
+
 void emulated_modem::signal_over(const emulated_air::signal_ptr& s,
                                  station_time air_end,
                                  bool eom)

@@ -74,6 +74,8 @@ private:
     void listen();
     void sense();
     void signal_over(const emulated_air::signal_ptr& s, station_time air_end, bool eom);
+    // The reception is over, but its user is not notified.
+    void signal_forgotten(const emulated_air::signal_ptr& s);
     std::function<void()> guarded(std::function<void()> f);
 
     scheduler& d_scheduler;
