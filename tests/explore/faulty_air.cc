@@ -19,8 +19,6 @@ constexpr double sense_time_s = 0.65;
 // The CRC of a segment, at its end.
 constexpr size_t crc_octets = 4;
 constexpr auto false_carrier = milliseconds(3000);
-// Longer than the limit of the wait for a carrier to go, timer::carrier.
-constexpr auto stuck_carrier = milliseconds(300000);
 // A station that asks again within this time has not waited for anything else.
 constexpr double asked_again_s = 10;
 
@@ -218,15 +216,14 @@ void faulty_air::ended(const sim::transmission_record& r)
     if (has(number, fault_kind::submit)) {
         at_end([this, sender] { on_submit(sender); });
     }
-    for (const auto& [kind, length] : { std::pair(fault_kind::carrier, false_carrier),
-                                        std::pair(fault_kind::stuck, stuck_carrier) }) {
-        if (has(number, kind)) {
-            at_end([this, sender] { on_false_carrier(sender, true); });
-            d_time.at(r.end + length, [this, sender] {
-                happened();
-                on_false_carrier(sender, false);
-            });
-        }
+    if (has(number, fault_kind::carrier) || has(number, fault_kind::stuck)) {
+        at_end([this, sender] { on_false_carrier(sender, true); });
+    }
+    if (has(number, fault_kind::carrier)) {
+        d_time.at(r.end + false_carrier, [this, sender] {
+            happened();
+            on_false_carrier(sender, false);
+        });
     }
     for (const fault& f : d_schedule) {
         if (f.kind == fault_kind::forged && f.transmission == number) {

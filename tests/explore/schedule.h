@@ -23,7 +23,7 @@ enum class fault_kind : char {
     unread = 'P',         //!< nobody finds the preamble, but all sense the signal
     no_end = 'X',         //!< no receiver reports an end of the reception
     carrier = 'C',        //!< a carrier that is none, for 3 s after the transmission
-    stuck = 'N',          //!< the same for 300 s
+    stuck = 'N',          //!< the same, and it never ends
     restart_sender = 'R', //!< the sender restarts 1 ms after the start
     restart_other = 'Q',  //!< the receiver restarts 1 ms after the end
     submit = 'U', //!< not a fault: the receiver's client sends once more at the end
