@@ -276,6 +276,41 @@ TEST(Conformance, Row9_07_BreakIsConfirmedWithAndWithoutALink)
     }
 }
 
+// Such a peer was asked to end the link for ever.
+TEST(links, a_break_that_is_answered_but_not_confirmed_ends_the_link)
+{
+    node_config c;
+    c.break_tries = 2;
+    scripted_peer p(c);
+    p.bind(1, 3);
+    p.submit(1, 100, confirmed());
+    p.transmission();
+    p.receive({ scripted_peer::link(c_pdu_type::link_accepted), scripted_peer::ack(1) });
+    for (int k = 0; k < 2; ++k) {
+        EXPECT_EQ(link_c_pdu(p.transmission(60)), 0x44) << k;
+        EXPECT_EQ(p.n.state().links, 1u);
+        p.receive({ scripted_peer::ack(1) });
+    }
+    EXPECT_EQ(p.n.state().links, 0u);
+    EXPECT_FALSE(p.wait(120));
+}
+
+TEST(links, a_request_that_is_answered_but_not_accepted_fails)
+{
+    node_config c;
+    c.link_tries = 3;
+    scripted_peer p(c);
+    p.bind(1, 3);
+    p.submit(1, 100, confirmed());
+    for (int k = 0; k < 3; ++k) {
+        EXPECT_TRUE(p.primitives().empty());
+        EXPECT_EQ(link_c_pdu(p.transmission(60)), 0x10) << k;
+        p.receive({ scripted_peer::link(c_pdu_type::link_break_confirm) });
+    }
+    EXPECT_TRUE(p.answer<s_unidata_request_rejected>());
+    EXPECT_FALSE(p.wait(120));
+}
+
 TEST(links, the_oldest_idle_link_gives_way)
 {
     node_config c;

@@ -63,6 +63,18 @@ void soft_links::on_silence(station_time now, peer& p)
     }
 }
 
+void soft_links::on_evasion(station_time now, peer& p)
+{
+    if (p.link.breaking() && p.link.tries >= d_node.config.break_tries) {
+        d_node.log.trace(now,
+                         p.addr.to_string() + " does not confirm the end of the link");
+        closed(p);
+    } else if (p.link.calling() && p.link.tries >= d_node.config.link_tries) {
+        d_node.log.trace(now, p.addr.to_string() + " answers, but makes no link");
+        lost(now, p, unidata_reject_reason::not_responding);
+    }
+}
+
 void soft_links::check(station_time now)
 {
     for (auto& [raw, q] : d_node.peers) {

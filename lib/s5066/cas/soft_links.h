@@ -57,6 +57,10 @@ public:
     void closed(peer& p);
     //! The peer did not answer a transmission.
     void on_silence(station_time now, peer& p);
+    /*! \brief The peer has answered. Gives up if it neither accepts nor refuses a link, or
+     *         does not confirm its end, after as many tries as with a silent peer.
+     */
+    void on_evasion(station_time now, peer& p);
     //! Call regularly while the channel is free: ends idle links.
     void check(station_time now);
 

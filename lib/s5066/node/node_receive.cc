@@ -166,6 +166,7 @@ void node::impl::after_reception(station_time now)
             // The peer would not send this without having received our acceptance.
             p.link.accept_due = false;
         }
+        d_links.on_evasion(now, p);
     }
 }
 
