@@ -213,8 +213,8 @@ class Bench:
         return run(["cmake", "--build", str(self.build), f"-j{os.cpu_count() or 1}", "--target",
                     *self.programs], BUILD_S)
 
-    def prepare(self) -> None:
-        """Build without a fault and measure the tests. Raises RuntimeError."""
+    def configure(self) -> None:
+        """Make the build and its programs, without a fault. Raises RuntimeError."""
         status, said = run(
             ["cmake", "-S", str(self.copy), "-B", str(self.build), "-DBUILD_TESTING=ON",
              "-DHF_ENGINES_ONLY=ON", "-DHF_WERROR=OFF", "-DCMAKE_BUILD_TYPE=Release",
@@ -223,6 +223,10 @@ class Bench:
             status, said = self.make()
         if status != 0:
             raise RuntimeError(f"the sources do not build:\n{said[-2000:]}")
+
+    def prepare(self) -> None:
+        """Build without a fault and measure the tests. Raises RuntimeError."""
+        self.configure()
         for program in self.programs:
             begin = time.monotonic()
             status, said = run(self.command(program), BUILD_S, self.build)

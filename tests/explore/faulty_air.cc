@@ -18,6 +18,8 @@ namespace {
 constexpr double sense_time_s = 0.65;
 // The CRC of a segment, at its end.
 constexpr size_t crc_octets = 4;
+// After the receivers have reported the end, emulated_modem::rx_latency().
+constexpr auto carrier_begins = milliseconds(105);
 constexpr auto false_carrier = milliseconds(3000);
 // A station that asks again within this time has not waited for anything else.
 constexpr double asked_again_s = 10;
@@ -156,8 +158,10 @@ void faulty_air::note(progress& p, size_t from, const s5066::d_pdu& d)
     const bool data = d.type == d_pdu_type::data_only || d.type == d_pdu_type::data_ack ||
                       d.type == d_pdu_type::large_data_only ||
                       d.type == d_pdu_type::large_data_ack;
-    p.asks =
-        p.asks || data || c == c_pdu_type::link_request || c == c_pdu_type::link_break;
+    if (c == c_pdu_type::link_request || c == c_pdu_type::link_break) {
+        p.request = uint32_t(c) << 16 | d.non_arq.c_pdu_id;
+    }
+    p.asks = p.asks || data || p.request != 0;
 }
 
 size_t faulty_air::links_begun(size_t a, size_t b) const
@@ -217,7 +221,10 @@ void faulty_air::ended(const sim::transmission_record& r)
         at_end([this, sender] { on_submit(sender); });
     }
     if (has(number, fault_kind::carrier) || has(number, fault_kind::stuck)) {
-        at_end([this, sender] { on_false_carrier(sender, true); });
+        d_time.at(r.end + carrier_begins, [this, sender] {
+            happened();
+            on_false_carrier(sender, true);
+        });
     }
     if (has(number, fault_kind::carrier)) {
         d_time.at(r.end + false_carrier, [this, sender] {
@@ -287,7 +294,7 @@ bool faulty_air::undisturbed(uint64_t number) const
                (f.kind == fault_kind::stuck ||
                 to_seconds(begin - d_progress[f.transmission].end) < lasts_s);
     };
-    return can_be_heard(number) &&
+    return !d_lossy && can_be_heard(number) &&
            std::none_of(d_schedule.begin(), d_schedule.end(), touches);
 }
 
@@ -301,12 +308,19 @@ void faulty_air::missing_answers(std::vector<std::string>& found) const
             continue;
         }
         const double after_s = to_seconds(next.begin - a.end);
-        const bool again = by == sender && after_s < asked_again_s;
+        const bool silent = by == sender && after_s < asked_again_s;
+        // The same request, though an answer to it could be heard.
+        const bool again = a.request != 0 && n + 2 < d_progress.size() && by == *a.to &&
+                           undisturbed(n + 1) &&
+                           d_transmissions[n + 2].station == sender &&
+                           d_progress[n + 2].request == a.request;
         const bool intrudes = by != sender && by != *a.to && after_s < sense_time_s;
-        if (again || intrudes) {
+        if (silent || again || intrudes) {
             found.push_back("transmission " + std::to_string(n) + " of station " +
                             std::to_string(sender + 1) +
-                            (again ? " got no answer" : " was answered by a third one"));
+                            (silent  ? " got no answer"
+                             : again ? " was answered, but is repeated"
+                                     : " was answered by a third one"));
         }
     }
 }

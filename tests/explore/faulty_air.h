@@ -35,6 +35,8 @@ public:
     //! Called for fault_kind::forged with the number of the transmission and the forgery.
     std::function<void(uint64_t, unsigned)> on_forgery;
 
+    //! Transmissions can be lost without a fault, so an answer may be missing.
+    void set_lossy() { d_lossy = true; }
     //! A station has restarted, and cannot know yet who is on the air.
     void restarted(size_t station) { d_restarts[station] = d_time.now(); }
     const std::vector<transmission>& transmissions() const { return d_transmissions; }
@@ -66,6 +68,7 @@ private:
         bool unread = false;         // others sense it, but cannot read it
         bool asks = false;           // one of its D_PDUs wants an answer
         std::optional<size_t> to;    // station of the first D_PDU
+        uint32_t request = 0;        // its link request or break, 0: none
         std::vector<uint8_t> octets; // unaltered
         size_t next = 0;             // where the next D_PDU begins
         std::vector<size_t> headers; // complete, but not noted yet
@@ -96,6 +99,7 @@ private:
     // Number of the last link request, and count of links and resets, of pairs from - to.
     std::map<std::pair<size_t, size_t>, std::pair<unsigned, size_t>> d_links;
     size_t d_on_air = 0;
+    bool d_lossy = false;
     station_time d_last_fault{};
 };
 

@@ -54,3 +54,4 @@ def test_each_rule_that_the_explorer_must_not_miss_is_still_in_the_code():
     for rule in found:
         made = rules.fault(rule, rules.ROOT)
         assert made.old != made.new and rule["rule"] and rule["clause"]
+        assert rules.violation(Path(PROGRAM), rule) == "", rule["rule"]

@@ -150,8 +150,9 @@ public:
 private:
     outcome after_exchange()
     {
+        look();
         const bool quiet =
-            d_time.run_until([this] { return idle_now(); }, std::chrono::hours(2));
+            d_time.run_until([this] { return d_idle; }, std::chrono::hours(2));
         outcome o;
         o.transmissions = d_air.transmissions();
         o.quiet_s = to_seconds(d_time.now() - d_air.last_fault());
@@ -173,6 +174,7 @@ private:
         if (d_world.snr_forth_db == 0) {
             return;
         }
+        d_air.set_lossy();
         for (const bool forth : { true, false }) {
             air_path p;
             p.snr_db = forth ? d_world.snr_forth_db : d_world.snr_back_db;
@@ -233,13 +235,10 @@ private:
 
     // Looks once a second of virtual time. A fifth of the processor time went into looks
     // after each event.
-    bool idle_now()
+    void look()
     {
-        if (d_time.now() < d_look_at) {
-            return false;
-        }
-        d_look_at = d_time.now() + std::chrono::seconds(1);
-        return idle();
+        d_idle = idle();
+        d_time.at(d_time.now() + std::chrono::seconds(1), [this] { look(); });
     }
 
     bool idle() const
@@ -270,7 +269,7 @@ private:
     const world& d_world;
     scheduler d_time;
     faulty_air d_air;
-    station_time d_look_at{};
+    bool d_idle = false; // as of the last look
     std::vector<std::unique_ptr<station>> d_stations;
     std::vector<std::unique_ptr<flow>> d_flows;
     std::unique_ptr<attacker> d_attacker; // on the air from its first transmission on

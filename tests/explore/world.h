@@ -44,8 +44,8 @@ std::vector<std::string> worlds();
  *  - everything else is delivered, unless the sender restarted and lost it. If the receiver
  *    restarts, the confirmation of its client can be lost;
  *  - within max_quiet_s after the last fault all links are down and all nodes idle;
- *  - a transmission that asks for an answer and that no fault touches is answered, and no
- *    third station takes the time of the answer;
+ *  - a transmission that asks for an answer and that no fault touches is answered, and not
+ *    repeated after the answer; no third station takes the time of the answer;
  *  - two stations that hear each other never start transmissions that overlap, but for
  *    starts within the time that a carrier detector needs, and just after a restart.
  *
