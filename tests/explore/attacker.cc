@@ -28,7 +28,24 @@ d_pdu control(c_pdu_type type, uint8_t low)
     return d;
 }
 
-d_pdu forged(forgery f, uint16_t next)
+d_pdu data_d_pdu(std::vector<uint8_t> u_pdu,
+                 uint8_t src_sap,
+                 uint8_t dst_sap,
+                 uint16_t next)
+{
+    d_pdu d;
+    d.type = d_pdu_type::data_only;
+    d.arq.start = d.arq.end = true;
+    d.arq.fsn = next;
+    s_pdu s;
+    s.src_sap = src_sap;
+    s.dst_sap = dst_sap;
+    s.u_pdu = std::move(u_pdu);
+    d.segment = encode(c_pdu{ c_pdu_type::data, 0, encode(s) });
+    return d;
+}
+
+d_pdu forged(forgery f, uint16_t next, uint8_t dst_sap)
 {
     d_pdu d;
     switch (f) {
@@ -60,15 +77,25 @@ d_pdu forged(forgery f, uint16_t next)
     case forgery::data:
         break;
     }
-    d.type = d_pdu_type::data_only;
-    d.arq.start = d.arq.end = true;
-    d.arq.fsn = next;
-    s_pdu s;
-    s.src_sap = first_sap;
-    s.dst_sap = first_sap + 1;
-    s.u_pdu = sim::bulk_source::u_pdu(forged_u_pdu, 100);
-    d.segment = encode(c_pdu{ c_pdu_type::data, 0, encode(s) });
-    return d;
+    return data_d_pdu(
+        sim::bulk_source::u_pdu(forged_u_pdu, 100), first_sap, dst_sap, next);
+}
+
+// A D_PDU once, and with numbers of 16 bits again.
+std::vector<uint8_t> in_both_windows(d_pdu d, address from, address to)
+{
+    d.src = from;
+    d.dst = to;
+    auto all = encode(d);
+    const bool numbered =
+        has_ack(d.type) || d.type == d_pdu_type::data_only || d.type == d_pdu_type::reset;
+    if (numbered) {
+        d.type = large_type(d.type);
+        d.large = true;
+        const auto again = encode(d);
+        all.insert(all.end(), again.begin(), again.end());
+    }
+    return all;
 }
 
 } // namespace
@@ -84,6 +111,12 @@ const char* to_string(forgery f)
     return names[static_cast<unsigned>(f)];
 }
 
+std::vector<uint8_t>
+forged_octets(forgery f, address from, address to, uint16_t next, uint8_t dst_sap)
+{
+    return in_both_windows(forged(f, next, dst_sap), from, to);
+}
+
 attacker::attacker(sim::scheduler& time, sim::emulated_air& air)
     : d_modem(time, air, *this, sim::modem_config(), [this] {
           return d_sent < d_octets.size() ? std::optional(d_modem.clock()) : std::nullopt;
@@ -95,22 +128,7 @@ void attacker::send(forgery f, address from, address to, uint16_t next, const mo
 {
     d_mode = m;
     d_sent = 0;
-    d_octets.clear();
-    for (const bool large : { false, true }) {
-        d_pdu d = forged(f, next);
-        d.src = from;
-        d.dst = to;
-        const bool numbered = has_ack(d.type) || d.type == d_pdu_type::data_only ||
-                              d.type == d_pdu_type::reset;
-        if (large && numbered) {
-            d.type = large_type(d.type);
-            d.large = true;
-        } else if (large) {
-            continue;
-        }
-        const auto octets = encode(d);
-        d_octets.insert(d_octets.end(), octets.begin(), octets.end());
-    }
+    d_octets = forged_octets(f, from, to, next, first_sap + 1);
     d_modem.poke();
 }
 

@@ -26,6 +26,19 @@ constexpr unsigned forgeries = 8;
 constexpr uint32_t forged_u_pdu = 1000;
 const char* to_string(forgery f);
 
+/*! \brief One transmission of a forgery, as octets. D_PDUs with numbers come twice, for
+ *         either kind of window.
+ *  \param from the station that it pretends to be
+ *  \param to the station that shall believe it
+ *  \param next number to acknowledge, or of the forged data
+ *  \param dst_sap SAP of the client that gets forged data
+ */
+std::vector<uint8_t> forged_octets(forgery f,
+                                   s5066::address from,
+                                   s5066::address to,
+                                   uint16_t next,
+                                   uint8_t dst_sap);
+
 /*! \brief A modem user that sends forged D_PDUs, all with good CRCs. It hears nothing and
  *         waits for nobody.
  */
