@@ -172,6 +172,15 @@ double emulated_air::block_ber(const air_path& p,
     return p.ber;
 }
 
+// The end of message has 32 bits, which can be wrong like all others.
+bool emulated_air::end_heard(const signal& s, const air_path& p, double ber)
+{
+    const bool coded = p.fading || p.blocks;
+    return !(d_faults.hides_end && d_faults.hides_end(s.id)) &&
+           !(p.eom_loss > 0 && uniform() < p.eom_loss) &&
+           !(coded && uniform() < 1 - std::exp(-32 * ber));
+}
+
 void emulated_air::block(const signal_ptr& s,
                          size_t k,
                          std::vector<uint8_t> octets,
@@ -222,11 +231,7 @@ void emulated_air::block(const signal_ptr& s,
                 if (last && d_faults.loses_end && d_faults.loses_end(s->id)) {
                     to->signal_forgotten(s);
                 } else if (last) {
-                    // The end of message has 32 bits, which can be wrong like all others.
-                    const bool eom = !noise &&
-                                     !(d_faults.hides_end && d_faults.hides_end(s->id)) &&
-                                     !(p.eom_loss > 0 && uniform() < p.eom_loss) &&
-                                     !(coded && uniform() < 1 - std::exp(-32 * ber));
+                    const bool eom = !noise && end_heard(*s, p, ber);
                     to->signal_over(s, end + p.delay, eom);
                 }
             }));

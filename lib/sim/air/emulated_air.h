@@ -141,6 +141,7 @@ private:
     bool audible(const emulated_modem& m) const;
     bool disturbed(const signal& s, size_t at, station_time a, station_time b) const;
     //! Bit error rate of a coded block, 0 without errors.
+    bool end_heard(const signal& s, const air_path& p, double ber);
     double block_ber(const air_path& p, const signal& s, station_time a, station_time b);
     //! \param burst bits that an error spreads over, half of them wrong; 1: single bits
     void add_errors(std::vector<uint8_t>& octets, double ber, double burst);
