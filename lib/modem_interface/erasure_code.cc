@@ -105,7 +105,7 @@ erasure_code::recovery(const std::vector<bool>& have) const
         }
     }
     std::vector<std::array<uint8_t, 15>> solution(d_n);
-    for (size_t i = 0; i < d_n; ++i)
+    for (size_t i = 0; i < d_n && i < solution[i].size(); ++i) // d_n is 15 at most
         solution[i][i] = 1;
     for (size_t row = 0; row < e; ++row) {
         solution[missing[row]] = m[row];
