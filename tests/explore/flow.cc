@@ -13,7 +13,7 @@ namespace {
 // A station that does not answer this often counts as not responding, at the soonest. One
 // time less if the transmissions took this long (cas/link_failure.cc).
 constexpr unsigned least_unanswered = 4;
-constexpr double long_calling_s = 45;
+constexpr double long_calling_s = 40;
 
 bool true_silence(const silence& s)
 {

@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
                        344.40,
                        1.44,
                        0.9,
-                       0.99,
+                       0.985, // pauses in which hidden stations can call cost 0.4 %
                        0.9 },
         exchange_case{ "4539-9600S", 1'000, 1.20, 1.20, 2.40, 0.8, 0.80, 0.8 },
         exchange_case{ "4539-9600S", 10'000, 1.20, 8.76, 2.40, 0.8, 0.95, 0.8 },

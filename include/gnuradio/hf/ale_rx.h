@@ -29,6 +29,7 @@ class HF_API ale_rx : virtual public gr::sync_block
 {
 public:
     typedef std::shared_ptr<ale_rx> sptr; //!< pointer type for flowgraphs
+    //! A receiver of one channel.
     static sptr make();
 
     //! Frames read since the start.

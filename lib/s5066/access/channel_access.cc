@@ -37,6 +37,8 @@ constexpr double answer_s = 3;
 
 struct channel_access::rules {
     static double slowest_s(const channel_access& c);
+    static station_time noticed_after(const channel_access& c);
+    static bool may_be_hidden(const channel_access& c, address a);
     static bool held_long(const channel_access& c, station_time at);
     static bool crowded(const channel_access& c, station_time at);
     static bool others_first(const channel_access& c, station_time turn_at);
@@ -70,17 +72,17 @@ double channel_access::turnaround_s() const
 
 double channel_access::hold_s() const { return d_wideband ? 0.02 : 0.1; }
 
-station_time channel_access::noticed_after() const
+station_time channel_access::rules::noticed_after(const channel_access& c)
 {
-    return d_senses ? from_seconds(d_config.carrier_detect_s)
-                    : d_longest_preamble + from_seconds(d_config.rx_latency_s);
+    return c.d_senses ? from_seconds(c.d_config.carrier_detect_s)
+                      : c.d_longest_preamble + from_seconds(c.d_config.rx_latency_s);
 }
 
 station_time channel_access::guard_time() const
 {
     // Another station may answer: its turnaround (while ours passes, too), and our delay
     // in noticing it. All count with the slowest one, so that all have the same slots.
-    return from_seconds(rules::slowest_s(*this)) + noticed_after();
+    return from_seconds(rules::slowest_s(*this)) + rules::noticed_after(*this);
 }
 
 double channel_access::rules::slowest_s(const channel_access& c)
@@ -128,26 +130,23 @@ void channel_access::heard(station_time now, address a)
     d_hidden.at.erase(a.raw());
 }
 
-bool channel_access::may_be_hidden(address a) const
+// True if the station was never heard, and there is room for it among hidden stations.
+bool channel_access::rules::may_be_hidden(const channel_access& c, address a)
 {
-    return a != d_config.own && !a.is_group() && d_heard_at.count(a.raw()) == 0 &&
-           (d_hidden.at.size() < max_stations || d_hidden.at.count(a.raw()) != 0);
+    const auto& at = c.d_hidden.at;
+    return a != c.d_config.own && !a.is_group() && c.d_heard_at.count(a.raw()) == 0 &&
+           (at.size() < max_stations || at.count(a.raw()) != 0);
 }
 
-void channel_access::overheard_acceptance(station_time now, address to)
+void channel_access::overheard(station_time now,
+                               address to,
+                               const overheard_contents& contents)
 {
-    if (may_be_hidden(to)) {
-        d_hidden.at[to.raw()] = now;
-        d_hidden.addressed = true;
-    }
-}
-
-void channel_access::overheard(station_time now, address to, bool acked, bool data)
-{
-    if (!may_be_hidden(to)) {
+    if (!rules::may_be_hidden(*this, to)) {
         return;
     }
-    if (!acked && d_hidden.at.count(to.raw()) == 0) {
+    const auto [acked, data, accepted] = contents;
+    if (!acked && !accepted && d_hidden.at.count(to.raw()) == 0) {
         return; // perhaps it never answers
     }
     d_hidden.at[to.raw()] = now;
@@ -159,7 +158,7 @@ void channel_access::overheard(station_time now, address to, bool acked, bool da
         d_share.served(to, now - from_seconds(answer_s)); // started before this answer
     }
     d_hidden.acked = d_hidden.acked || acked;
-    d_hidden.addressed = d_hidden.addressed || data;
+    d_hidden.addressed = d_hidden.addressed || data || accepted;
 }
 
 void channel_access::ended(station_time end, std::optional<address> asked)
@@ -313,7 +312,7 @@ station_time channel_access::shared_slot() const
     const double keying_s = d_wideband ? usual_turnaround_s / 2 : usual_turnaround_s;
     constexpr double least_slot_s = 0.3; // our choice
     return std::max(from_seconds(least_slot_s),
-                    from_seconds(keying_s - margin_s) + noticed_after());
+                    from_seconds(keying_s - margin_s) + rules::noticed_after(*this));
 }
 
 // One time in this many, a station starts at once if its transmissions were not answered,
@@ -442,7 +441,7 @@ station_time channel_access::back_off(unsigned silent, bool later)
 {
     // The silence may be that of two stations that called each other: they never choose
     // the same slot. After a collision with others we draw among more slots each time.
-    const unsigned pairs = std::min(1u << std::min(silent - 1, 3u), max_slots / 2);
+    const unsigned pairs = 1u << std::min(silent - 1, 2u);
     const auto k = static_cast<unsigned>(d_random() % pairs);
     return 2 * (2 * k + (later ? 1u : 0u)) * shared_slot();
 }

@@ -82,18 +82,18 @@ public:
         d_asked = asked;
         d_own.answer_met = false;
     }
+    //! What a D_PDU shows about the station that it is for.
+    struct overheard_contents {
+        bool acked = false;    //!< acknowledges data that it has just sent
+        bool data = false;     //!< has data that it will answer
+        bool accepted = false; //!< accepts its call: it will now send data
+    };
     /*! \brief The transmission being received from another station is for \p to.
-     *  \param acked it acknowledges data: \p to has just sent some, and may have more
-     *  \param data it has data, which \p to will answer
      *  \details If \p to was never heard, it is a hidden station. Only the answers to its
      *         transmissions are heard, so it needs time in which the channel seems
      *         unused.
      */
-    void overheard(station_time now, address to, bool acked, bool data);
-    /*! \brief The transmission being received accepts a link of \p to, which has just
-     *         called and will now send data. If it was never heard, it is hidden.
-     */
-    void overheard_acceptance(station_time now, address to);
+    void overheard(station_time now, address to, const overheard_contents& contents);
     /*! \brief Earliest start of a transmission that is no answer and could otherwise
      *         start at \p at.
      *  \param free_at first chance after the last transmission heard
@@ -207,9 +207,6 @@ private:
         station_time served{}; // air time of its transmissions in a row
     };
 
-    station_time noticed_after() const;
-    //! True if \p a was never heard, and there is room for it among hidden stations.
-    bool may_be_hidden(address a) const;
     bool gap_due(station_time at, station_time length) const;
     unsigned contention_slot(station_time end, size_t peers);
 

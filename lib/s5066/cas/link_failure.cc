@@ -14,7 +14,7 @@ constexpr double called_patience_s = 300;
 // so that the client is notified within a minute.
 constexpr unsigned least_tries = 4;
 constexpr station_time lately = std::chrono::minutes(15);
-constexpr station_time long_calling = std::chrono::seconds(45);
+constexpr station_time long_calling = std::chrono::seconds(40);
 // A station not heard for this long on a channel that others use is absent.
 constexpr station_time longest_doubt = std::chrono::hours(1);
 } // namespace

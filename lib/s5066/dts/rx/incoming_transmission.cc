@@ -143,10 +143,8 @@ std::optional<received_d_pdu> incoming_transmission::next(station_time now, bool
         d_access.heard(now, d.src);
         d_read.add(d);
         note_turn(d);
-        d_access.overheard(now, d.dst, carries_ack(d), carries_data(d));
-        if (accepts_link(d)) {
-            d_access.overheard_acceptance(now, d.dst);
-        }
+        d_access.overheard(
+            now, d.dst, { carries_ack(d), carries_data(d), accepts_link(d) });
     }
     return r;
 }
