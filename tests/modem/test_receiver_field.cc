@@ -247,6 +247,27 @@ TEST(receiver_field, a_steep_ssb_filter_on_two_fading_paths)
             filter);
 }
 
+// Decoded data show the weak end of the ringing. Counted as noise, it cost 2 dB.
+TEST(receiver_field, the_ringing_of_a_steep_filter_is_no_noise)
+{
+    const mode m = mode::parse("4539-9600S");
+    const auto sent = loopback::random_octets(octets_in(m, 30), 5);
+    samples x(3000);
+    const samples on_air = loopback::transmit(m, sent);
+    x.insert(x.end(), on_air.begin(), on_air.end());
+    loopback::pause(x, 9600);
+    burst_receiver rx;
+    const auto got = loopback::receive(
+        rx,
+        loopback::through(x, "awgn snr=20 filter=elliptic:-1500:900", 7, mean_power(m)));
+    ASSERT_EQ(got.size(), 1u);
+    double power = 0;
+    for (const auto& block : got[0].blocks)
+        power += std::pow(10, block.snr_db / 10);
+    // The filter takes 1.0 dB of the signal.
+    EXPECT_GT(10 * std::log10(power / static_cast<double>(got[0].blocks.size())), 18.5);
+}
+
 TEST(receiver_field, the_blanker_keeps_signals_and_their_steps)
 {
     impulse_blanker blanker(9600);

@@ -10,7 +10,8 @@ from gnuradio import hf
 from gnuradio.hf.cli import bench
 from gnuradio.hf.cli.ber import command
 from gnuradio.hf.lab import sweep
-from gnuradio.hf.lab.receiver import acquisition, ber, block_errors, curves, f1487, snr_report
+from gnuradio.hf.lab.receiver import acquisition, ber, block_errors, curves, f1487, filters, \
+    snr_report
 from gnuradio.hf.lab.receiver import standard
 from gnuradio.hf.lab.receiver import tally, wideband_page
 from gnuradio.hf.lab import experiments
@@ -497,3 +498,22 @@ def test_no_error_seen_is_an_arrow_below_its_upper_bound(monkeypatch, tmp_path):
     bound = results[1].ber_interval()[1]
     assert tail == (4.0, bound) and head[0] == 4.0 and head[1] < bound
     assert 3e-5 < bound < 4e-5  # 3.7 over 100000 bits
+
+
+def test_the_snr_that_a_filter_needs_is_found_between_two_steps():
+    asked = []
+
+    def share(_, channel):
+        snr = float(channel.split("snr=")[1].split()[0])
+        asked.append(channel)
+        return min(1.0, max(0.0, (12 - snr) / 4))  # 0.1 at 11.6 dB
+    for first in (9.0, 15.0):
+        assert filters.needed(share, "m", "awgn", "filter=x", first, 8) == pytest.approx(11.6)
+    assert asked[0] == "awgn snr=9 filter=x"
+    assert filters.needed(share, "m", "awgn", "", 9.0, 2) is None
+
+
+def test_a_filter_trial_is_a_recording_heard_by_demodulate():
+    good = filters.trial("4539-9600S", "awgn snr=30 filter=fir:-1500:900", 4, 1)
+    assert (good.blocks, good.bad_blocks) == (4, 0)
+    assert filters.trial("4539-9600S", "awgn snr=-10", 4, 1).bad_blocks == 4

@@ -469,6 +469,9 @@ void frame_tracker::observe_again(const std::vector<symbol_belief>& beliefs,
         if (decided)
             d_block.gain.add(frames[k], d_d.unknown);
     }
+    // Probes alone do not show the weak end of a filter's ringing.
+    if (decided)
+        d_estimator.raise_profile(d_refiner.profile());
 }
 
 // Drop the block, but keep its end: that helps to estimate the channel of the next block.

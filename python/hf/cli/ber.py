@@ -9,7 +9,7 @@ import click
 
 from .. import output
 from ..lab import sweep
-from ..lab.receiver import acquisition as finding, ber, f1487 as profiles
+from ..lab.receiver import acquisition as finding, ber, f1487 as profiles, filters as radios
 from ..lab.receiver import snr_report as reports, standard as tables, tally
 from ..options import option
 from . import fail
@@ -225,6 +225,32 @@ def snr_report(wanted: reports.Options, pool: sweep.Pool) -> None:
                 errors.append(reports.measure(case, snr, wanted.seconds, wanted.seeds, workers))
                 progress.add(1)
             print(reports.row(case, errors), flush=True)
+
+
+@command.command()
+@options(radios.Options, "wanted")
+@options(CsvFile, "kept")
+@options(sweep.Pool, "pool")
+def filters(wanted: radios.Options, kept: CsvFile, pool: sweep.Pool) -> None:
+    """What the filter of an SSB receiver costs: the table of docs/radio.md.
+
+    \b
+    hf ber filters --mode 4539-1200S --channel poor --csv filters.csv
+
+    Filters are 2.2 to 3.0 kHz wide, crystal (elliptic) and DSP (linear in phase). The first row
+    is the SNR that a mode needs without a filter until one interleaver block of ten is bad, dB.
+    The others are the extra SNR, before the filter. "lost" is more than 8 dB. Each transmission
+    is a recording of audio, through `hf channel` and `hf demodulate`.
+    """
+    rows = []
+    with _failures(), radios.store(kept.csv_path) as store, pool.open(processes=True) as workers, \
+            Progress("filters", len(radios.FILTERS)) as progress:
+        bench = radios.Bench(wanted, store, workers)
+        for number, one in enumerate(radios.FILTERS):
+            progress.at(number, one.name)
+            rows.append(bench.row(one))
+    heads = [f"{mode}, {channel}" for mode, channel, _ in wanted.columns()]
+    print(sweep.table(["filter"] + heads, rows))
 
 
 @command.command()
