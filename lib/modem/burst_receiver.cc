@@ -398,7 +398,8 @@ void burst_receiver::impl::block(const received_block& b)
     if (!hold)
         raise_held();
     d_given = d_given || !hold;
-    if (!e.octets.empty()) {
+    // Soft bits of a block without whole octets are wanted too.
+    if (!e.octets.empty() || b.details) {
         rx_event all{
             e, static_cast<int64_t>(std::lround(begin)), 0, b.channel, b.details
         };

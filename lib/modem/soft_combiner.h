@@ -1,0 +1,89 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "modem/soft_bits.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace gr::hf::kernel {
+
+//! A message decoded from the soft bits of one or more receivers.
+struct combined_message {
+    mode m;
+    bool joined = false;   //!< every receiver missed its start
+    bool complete = false; //!< its end-of-message marker was found
+    std::vector<uint8_t> octets;
+    size_t blocks = 0;    //!< decoded
+    double coded_ber = 0; //!< mean share of coded bits that the decoder changed
+    //! What a receiver heard of it.
+    struct part {
+        size_t receiver = 0;
+        double begin_s = 0; //!< first symbol of the message's data, in its own time
+        double snr_db = 0;  //!< mean power over its blocks
+        size_t blocks = 0;
+    };
+    std::vector<part> parts; //!< the one with the most certain soft bits first
+};
+
+/*! \brief Combines receivers at different places that heard the same transmissions: adds
+ *         up their soft bits block by block, and decodes the sums.
+ *
+ * Receivers may start at different times and have clocks of their own. Two receptions are of
+ * one transmission if mode and time agree, and if their soft bits are alike. Soft bits
+ * alone decide by how many blocks a reception is shifted whose start was missed.
+ *
+ * The sum of the ratios is what an ideal receiver of independent noises would decode
+ * (Brennan 1959, "Linear diversity combining techniques"). Each receiver iterates between
+ * its own equaliser and decoder before.
+ */
+class soft_combiner
+{
+public:
+    struct options {
+        double max_delay_s = 3;    //!< between the starts of two receivers' recordings
+        double max_clock = 100e-6; //!< difference of two clocks, relative
+        /*! \brief Standard deviations by which the soft bits of two receptions agree.
+         *  \details Chance gives 1; 6 once in 1e9.
+         */
+        double least_alike = 6;
+    };
+
+    soft_combiner() = default;
+    explicit soft_combiner(const options& o) : d_o(o) {}
+
+    //! Add a reception of receiver number \p receiver.
+    void add(size_t receiver, soft_transmission t);
+
+    //! Combine and decode everything added, in order of time.
+    std::vector<combined_message> combine() const;
+
+private:
+    struct reception {
+        size_t receiver;
+        soft_transmission what;
+        double certainty; // sum of the ratios' magnitudes
+    };
+    struct placed {
+        const reception* heard;
+        int64_t shift; // number of its block 0 in the group
+    };
+    //! Receptions of one transmission.
+    struct group {
+        std::vector<placed> members;
+        int64_t first = 0;                    // number of the first sum
+        std::vector<std::vector<float>> sums; // empty: no receiver has the block
+    };
+
+    std::optional<int64_t> shift_in(const group& g, const reception& r) const;
+    static void add_to(group& g, const reception& r, int64_t shift);
+    static combined_message decode(const group& g);
+
+    options d_o;
+    std::vector<reception> d_receptions;
+};
+
+} // namespace gr::hf::kernel
