@@ -37,13 +37,15 @@ std::vector<soft_transmission> heard_by(size_t k,
 
 } // namespace
 
-// One receiver alone loses nearly half of the blocks at this SNR.
+// One receiver alone loses nearly half of the blocks at this SNR. One of the four misses the
+// preamble in a fade.
 TEST(soft_combiner, four_receivers_lose_nothing_where_none_hears_all)
 {
     const mode m = mode::parse("4539-3200S");
     const auto sent = loopback::random_octets(timing_of(m).octets_in(14), 1);
     const auto on_air = loopback::transmit(m, sent);
     soft_combiner combiner;
+    size_t heard = 0;
     for (size_t k = 0; k < receivers; ++k) {
         soft_combiner alone;
         for (auto& t : heard_by(k, m, on_air, "poor snr=6")) {
@@ -51,12 +53,13 @@ TEST(soft_combiner, four_receivers_lose_nothing_where_none_hears_all)
             combiner.add(k, std::move(t));
         }
         const auto got = alone.combine();
-        ASSERT_EQ(got.size(), 1u);
-        EXPECT_NE(got[0].octets, sent) << k;
+        heard += got.size();
+        EXPECT_TRUE(got.empty() || got[0].octets != sent) << "receiver " << k;
     }
     const auto got = combiner.combine();
     ASSERT_EQ(got.size(), 1u);
-    EXPECT_EQ(got[0].parts.size(), receivers);
+    EXPECT_EQ(got[0].parts.size(), heard);
+    EXPECT_GE(heard, receivers - 1);
     EXPECT_TRUE(got[0].complete);
     EXPECT_EQ(got[0].octets, sent);
 }
