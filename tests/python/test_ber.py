@@ -10,8 +10,8 @@ from gnuradio import hf
 from gnuradio.hf.cli import bench
 from gnuradio.hf.cli.ber import command
 from gnuradio.hf.lab import sweep
-from gnuradio.hf.lab.receiver import acquisition, ber, block_errors, curves, f1487, filters, \
-    snr_report
+from gnuradio.hf.lab.channel import filters
+from gnuradio.hf.lab.receiver import acquisition, ber, block_errors, curves, f1487, snr_report
 from gnuradio.hf.lab.receiver import standard
 from gnuradio.hf.lab.receiver import tally, wideband_page
 from gnuradio.hf.lab import experiments

@@ -222,12 +222,6 @@ void channel_estimator::set_statistics(const std::vector<float>& profile, float 
     d_noise.set(noise);
 }
 
-void channel_estimator::raise_profile(const std::vector<float>& found)
-{
-    for (size_t a = 0; a < std::min(d_profile.size(), found.size()); ++a)
-        d_profile[a] = std::max(d_profile[a], found[a]);
-}
-
 void channel_estimator::move(int rows)
 {
     move_taps(d_profile, rows);

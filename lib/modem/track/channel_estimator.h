@@ -127,8 +127,6 @@ public:
     void forget_before(int64_t n);
     //! Use delays and noise found by another estimator.
     void set_statistics(const std::vector<float>& profile, float noise);
-    //! Expect at least the power that another estimator found on each delay.
-    void raise_profile(const std::vector<float>& found);
 
     /*! \brief Follow half_symbol_stream::move(): delay tap k + \p rows becomes tap k.
      *  \details Needs a solve() before at().

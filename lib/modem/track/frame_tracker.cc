@@ -10,6 +10,8 @@ namespace gr::hf::kernel {
 
 namespace {
 
+// Quality of a decoded block whose data are right. Noise gives up to 0.25.
+constexpr double sure_quality = 0.5;
 constexpr int64_t rows_before = 32; // before the first symbol; the filter reaches 16 back
 
 const fading_pace& refined(const fading_class& c)
@@ -296,6 +298,15 @@ void frame_tracker::forget_part()
         keep_details();
 }
 
+// Probes alone do not show the weak end of a filter's ringing. Decoded data do.
+void frame_tracker::learn_weak_delays()
+{
+    std::vector<float> profile = d_estimator.profile();
+    for (size_t a = 0; a < profile.size(); ++a)
+        profile[a] = std::max(profile[a], d_refiner.profile()[a]);
+    d_estimator.set_statistics(profile, d_estimator.noise());
+}
+
 // Empty: the other antenna is waited for.
 std::optional<received_block> frame_tracker::end_block()
 {
@@ -309,6 +320,8 @@ std::optional<received_block> frame_tracker::end_block()
         return std::nullopt;
     d_block.complete = false;
     ++d_block.number;
+    if (d_block.observed_again && decoded->quality > sure_quality)
+        learn_weak_delays();
     received_block b;
     b.decoded = std::move(*decoded);
     b.reading = d_detector->reading();
@@ -469,9 +482,6 @@ void frame_tracker::observe_again(const std::vector<symbol_belief>& beliefs,
         if (decided)
             d_block.gain.add(frames[k], d_d.unknown);
     }
-    // Probes alone do not show the weak end of a filter's ringing.
-    if (decided)
-        d_estimator.raise_profile(d_refiner.profile());
 }
 
 // Drop the block, but keep its end: that helps to estimate the channel of the next block.

@@ -94,6 +94,7 @@ private:
                        std::vector<frame_observation>& frames) override;
     std::optional<received_block> end_block();
     void forget_part();
+    void learn_weak_delays();
     void forget_block();
 
     const description& d_d;

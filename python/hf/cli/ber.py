@@ -9,7 +9,8 @@ import click
 
 from .. import output
 from ..lab import sweep
-from ..lab.receiver import acquisition as finding, ber, f1487 as profiles, filters as radios
+from ..lab.channel import filters as radios
+from ..lab.receiver import acquisition as finding, ber, f1487 as profiles
 from ..lab.receiver import snr_report as reports, standard as tables, tally
 from ..options import option
 from . import fail

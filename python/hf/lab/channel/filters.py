@@ -14,8 +14,8 @@ from ... import demodulation, modulation, recording
 from ... import hf_python as hf
 from ...options import option
 from .. import sweep
-from ..channel import impair
-from . import ber
+from ..receiver import ber
+from . import impair
 
 #: Passbands in audio, Hz, by the width on the radio's knob, kHz.
 PASSBANDS = {3.0: (300, 3300), 2.7: (300, 3000), 2.4: (300, 2700), 2.2: (300, 2500)}
