@@ -14,6 +14,7 @@ import os
 import pathlib
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -27,6 +28,8 @@ COPIED = ("CMakeLists.txt", "cmake", "include", "lib", "tests")
 TIME_FACTOR, TIME_MORE_S = 5, 10
 #: Longest build of one mutant, s.
 BUILD_S = 1200
+#: Memory of a process, octets: a fault in a loop may ask for all there is.
+MEMORY = 4 << 30
 
 SWAPS = {
     "limit": {"<": "<=", "<=": "<", ">": ">=", ">=": ">"},
@@ -189,7 +192,9 @@ def run(words: Sequence[str], limit_s: float, folder: Optional[pathlib.Path] = N
         ) -> Tuple[Optional[int], str]:
     """Status and output of a program, all of whose processes end with it. None: too late."""
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=folder,
-                          start_new_session=True) as child:
+                          start_new_session=True,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS,
+                                                                (MEMORY, MEMORY))) as child:
         try:
             said, _ = child.communicate(timeout=limit_s)
             return child.returncode, said.decode(errors="replace")
