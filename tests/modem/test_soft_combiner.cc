@@ -37,8 +37,8 @@ std::vector<soft_transmission> heard_by(size_t k,
 
 } // namespace
 
-// One receiver alone loses nearly half of the blocks at this SNR. One of the four misses the
-// preamble in a fade.
+// One receiver alone loses nearly half of the blocks at this SNR. One of the four finds
+// no transmission; the cause was not traced.
 TEST(soft_combiner, four_receivers_lose_nothing_where_none_hears_all)
 {
     const mode m = mode::parse("4539-3200S");
