@@ -145,7 +145,8 @@ TEST(recordings, every_frame_and_no_other)
     size_t words = 0;
     for (const auto& e : expected) {
         if (audio(e.name).empty())
-            GTEST_SKIP() << directory() << e.name << ".wav is absent";
+            GTEST_SKIP() << "no recording " << directory() << e.name
+                         << ".wav (tests/recordings/README.md says where to get it)";
         const auto r = received(e.name);
         EXPECT_EQ(r.frames, e.frames) << e.name;
         words += r.words;

@@ -12,8 +12,8 @@ namespace {
 
 // Quality of a decoded block that may teach delays. One value tried, docs/log/ssb-filters.md.
 constexpr double sure_quality = 0.5;
-// Class of fading, by its lower end, up to which weak delays are learnt. At 3 ms, 10 Hz and 30 dB they took `auto`
-// from 2178 to 1797 bit/s.
+// Class of fading, by its lower end, up to which weak delays are learnt. At 3 ms, 10 Hz
+// and 30 dB they took auto from 2178 to 1797 bit/s.
 constexpr double slow_hz = 0;
 constexpr int64_t rows_before = 32; // before the first symbol; the filter reaches 16 back
 

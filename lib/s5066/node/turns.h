@@ -54,7 +54,7 @@ public:
     // Our transmissions
     //! Kind of the transmission about to start.
     struct kind {
-        //! Only acknowledgements and control, because others come first.
+        //! Only acknowledgements and control: others come first, or may not know us.
         bool no_data = false;
         bool ask = false;       //!< ask for an ACK, without data
         bool contended = false; //!< others may have started at the same time
