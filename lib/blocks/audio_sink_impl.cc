@@ -116,8 +116,7 @@ private:
         const auto now = steady::now();
         if (!told && d_moving && d_device->runs() == d_runs)
             look_for_holes(held, begin, now);
-        d_empty_at = now + std::chrono::duration_cast<steady::duration>(
-                               std::chrono::duration<double>(held));
+        d_empty_at = now + duration(held);
         d_target.at(seconds_of(now));
         tell_held(held, now);
         std::lock_guard<std::mutex> lock(d_mutex);
@@ -166,7 +165,10 @@ private:
             return;
         // The clock finds a hole seconds later. An earlier transmission suffered, not
         // this one.
-        d_gaps += hole.lacked_s > 0;
+        if (hole.lacked_s > 0) {
+            ++d_gaps;
+            d_known_until = now + duration(std::max(held, d_options.start_s));
+        }
         std::lock_guard<std::mutex> lock(d_mutex);
         ++d_state.underruns;
         d_state.silent_ms += 1e3 * hole.silent_s;
@@ -175,6 +177,12 @@ private:
             d_moving = false;
             d_given = static_cast<uint64_t>(std::lround(held * d_rate));
         }
+    }
+
+    static steady::duration duration(double s)
+    {
+        return std::chrono::duration_cast<steady::duration>(
+            std::chrono::duration<double>(s));
     }
 
     static double seconds_of(steady::time_point t)
@@ -193,10 +201,13 @@ private:
         d_moving = false;
         d_given = 0;
         d_watch.restart();
+        const uint64_t reported = d_device->runs() - d_runs;
+        d_runs = d_device->runs();
+        if (reported == 1 && now < d_known_until)
+            return; // a late report of the hole that the clock revealed
         ++d_gaps;
         std::lock_guard<std::mutex> lock(d_mutex);
-        d_state.underruns += d_device->runs() - d_runs;
-        d_runs = d_device->runs();
+        d_state.underruns += reported;
         if (!d_empty_at || now <= *d_empty_at)
             return;
         const double silent = std::chrono::duration<double>(now - *d_empty_at).count();
@@ -258,6 +269,7 @@ private:
     std::optional<sound_device> d_device;
     kernel::playback_watch d_watch;
     std::optional<steady::time_point> d_empty_at; // if nothing more is written
+    steady::time_point d_known_until;             // it cannot run empty again before
     steady::time_point d_tried;
     uint64_t d_runs = 0;   // device runs seen
     uint64_t d_gaps = 0;   // times that it ran empty or was lost
