@@ -139,7 +139,7 @@ TEST(acknowledgements, are_long_where_losses_cost_more)
                                         { "4539-600L", 1.0 },
                                         { "4539-300L", -1.0 } }) {
         comparison c;
-        for (uint64_t seed = 1; seed <= 3; ++seed) {
+        for (uint64_t seed = 1; seed <= 12; ++seed) {
             c.add(mode, measured("poor", snr_db), measured("poor", snr_db), 6, seed);
         }
         c.print(std::string(mode) + ", " + std::to_string(snr_db) + " dB Poor");

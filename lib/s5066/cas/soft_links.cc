@@ -321,6 +321,7 @@ bool soft_links::on_request(station_time now,
     p.link.accept_due = true;
     p.link.accept_now = true;
     if (p.link.made() && p.link.heard_request_id == id) {
+        p.arq.rx.same_numbering();
         return false; // a repeat: our answer was lost
     }
     p.heard.news = true;
@@ -332,6 +333,7 @@ bool soft_links::on_request(station_time now,
         p.arq.rx.reset();
         p.expedited.rx.reset();
     }
+    p.arq.rx.same_numbering();
     p.management.reset();
     p.expedited.ack_due = false;
     p.reset.end();

@@ -34,12 +34,6 @@ bool expected(const peer& p, d_pdu_type type)
 
 bool numbered(d_pdu_type type) { return type <= d_pdu_type::reset; }
 
-bool carries_arq_data(const d_pdu& d)
-{
-    const auto type = d.large ? small_type(d.type) : d.type;
-    return type == d_pdu_type::data_only || type == d_pdu_type::data_ack;
-}
-
 } // namespace
 
 void d_pdu_dispatcher::begin_reception()

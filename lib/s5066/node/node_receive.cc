@@ -69,6 +69,12 @@ void node::impl::on_received(station_time now, const received_d_pdu& r)
     if (!p) {
         return;
     }
+    if (carries_arq_data(d)) {
+        if (r.bit_offset == 8 * p->heard.good_octets) {
+            p->arq.rx.same_numbering(); // a link request would stand before the data
+        }
+        p->arq.rx.took_place(d.arq, r.bit_offset, r.bit_offset + 8 * r.octets.size());
+    }
     p->heard.note(!d.segment.empty(), d.segment_ok, r.octets.size());
     d_shown_peer = p->addr;
     if (!group) {

@@ -459,4 +459,10 @@ bool carries_data(const d_pdu& d)
     }
 }
 
+bool carries_arq_data(const d_pdu& d)
+{
+    const auto type = d.large ? small_type(d.type) : d.type;
+    return type == d_pdu_type::data_only || type == d_pdu_type::data_ack;
+}
+
 } // namespace gr::hf::s5066

@@ -198,6 +198,8 @@ inline std::optional<d_pdu> decode_d_pdu(const std::vector<uint8_t>& v)
 //! True if it carries client data, not only acknowledgements, link control or a request
 //! for an ACK.
 bool carries_data(const d_pdu& d);
+//! True for types 0 and 2, also with large windows.
+bool carries_arq_data(const d_pdu& d);
 
 //! One line for logs: "DATA-ONLY fsn 3 UWE 200 octets".
 std::string describe(const d_pdu& d);

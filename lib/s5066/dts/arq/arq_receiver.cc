@@ -20,6 +20,51 @@ void arq_receiver::reset(uint16_t lwe)
     d_partial.clear();
     d_inside = false;
     d_discard = false;
+    same_numbering();
+}
+
+void arq_receiver::begin_reception()
+{
+    ++d_reception;
+    d_doubts = d_doubted ? d_doubts + 1 : 0;
+    d_doubted = false;
+    d_same = d_doubts >= most_doubts;
+    d_end_bit = 0;
+}
+
+void arq_receiver::same_numbering()
+{
+    d_same = true;
+    d_doubted = false;
+}
+
+void arq_receiver::took_place(const arq_header& h, uint64_t begin_bit, uint64_t end_bit)
+{
+    const unsigned skipped = d_space.ahead(h.fsn, d_last_fsn) - 1u;
+    if (d_end_bit > 0 && begin_bit == d_end_bit && skipped > 0 &&
+        skipped < d_space.half()) {
+        bool all = true;
+        for (unsigned k = 1; k <= skipped && all; ++k) {
+            const size_t at = d_space.ahead(d_last_fsn + k, d_lwe);
+            all = at >= d_space.half() || have(at);
+        }
+        if (all) {
+            same_numbering();
+        }
+    }
+    d_last_fsn = h.fsn;
+    d_end_bit = end_bit;
+}
+
+bool arq_receiver::may_join(const arq_header& h)
+{
+    const size_t at = d_space.ahead(h.fsn, d_lwe);
+    const bool before = !h.start && (at == 0 ? d_inside && d_partial_from != d_reception
+                                             : of_earlier_reception(at - 1));
+    const bool joins = before || (!h.end && of_earlier_reception(at + 1));
+    const bool doubtful = !d_same && joins && !have(at);
+    d_doubted = d_doubted || doubtful;
+    return !doubtful;
 }
 
 uint32_t arq_receiver::digest(const arq_header& h, const std::vector<uint8_t>& segment)
@@ -86,6 +131,7 @@ bool arq_receiver::take(const arq_header& h,
     s.end = h.end;
     s.drop = h.drop;
     s.delivered = false;
+    s.reception = d_reception;
     s.digest = digest(h, segment);
     if (!h.drop) {
         s.segment = segment;
@@ -138,6 +184,7 @@ void arq_receiver::move_lwe(std::vector<std::vector<uint8_t>>& delivered)
                     d_partial.size() + s.segment.size() > max_c_pdu;
         if (d_inside && !d_discard) {
             d_partial.insert(d_partial.end(), s.segment.begin(), s.segment.end());
+            d_partial_from = s.reception;
         }
         if (s.end) {
             if (d_inside && !d_discard) {

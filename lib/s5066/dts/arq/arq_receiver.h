@@ -28,6 +28,33 @@ public:
      *         the previous link.
      */
     bool contradicts(const arq_header& h, const std::vector<uint8_t>& segment) const;
+    /*! \brief A reception starts.
+     *  \details Its segments complete no C_PDU of earlier receptions until its numbering
+     *         is known to be the same: see may_join().
+     */
+    void begin_reception();
+    /*! \brief The present reception has the same numbering as those before.
+     *  \details A peer that has restarted, or has given up the link, counts from 0 again
+     *         and sends its link request first. So each of these proves it:
+     *         - no octet before this D_PDU was lost, and there was no link request
+     *         - the sender's LWE is not 0: it has received our acknowledgements
+     *         - it acknowledges data of ours: its RX LWE is not 0
+     *         - it skips segments that we have, see took_place()
+     *         - it repeats the request of this link
+     */
+    void same_numbering();
+    /*! \brief A segment takes these bits of the present reception. If it follows directly
+     *         one with a lower number, and we have all numbers between them, the sender
+     *         knows that we have them.
+     */
+    void took_place(const arq_header& h, uint64_t begin_bit, uint64_t end_bit);
+    /*! \brief False if the segment would be put together with segments of an earlier
+     *         reception although it may have another numbering. C_PDUs have no CRC.
+     *  \details It then counts as not received. A sender that has our acknowledgement
+     *         proves its numbering with the repeat. Senders that never do so are trusted
+     *         after two receptions.
+     */
+    bool may_join(const arq_header& h);
     //! Synchronisation tests 1 to 3.
     bool in_sync(const arq_header& h) const;
     /*! \brief Takes a segment that is in sync.
@@ -76,6 +103,7 @@ private:
         bool end = false;
         bool drop = false;
         bool delivered = false;
+        uint64_t reception = 0;
         uint32_t digest = 0;
         std::vector<uint8_t> segment;
         std::vector<uint8_t> damaged; // last damaged copy, with its CRC
@@ -83,12 +111,18 @@ private:
     // Numbers before RX LWE whose digest is kept.
     static constexpr size_t max_past = 1024;
     static uint32_t digest(const arq_header& h, const std::vector<uint8_t>& segment);
+    // Receptions in a row with doubtful segments before the sender is trusted.
+    static constexpr unsigned most_doubts = 2;
     // Longest C_PDU to reassemble; longer ones are dropped.
     static constexpr size_t max_c_pdu = 128 * max_segment;
 
     void move_lwe(std::vector<std::vector<uint8_t>>& delivered);
     void deliver_early(size_t at, std::vector<std::vector<uint8_t>>& delivered);
 
+    bool of_earlier_reception(size_t at) const
+    {
+        return have(at) && d_slots[at].reception != d_reception;
+    }
     bool have(size_t at) const { return at < d_slots.size() && d_slots[at].have; }
     bool room_for(size_t at, size_t octets) const;
     // Length of the range from RX LWE to RX UWE.
@@ -105,7 +139,15 @@ private:
     bool d_advanced = false;
     std::vector<uint8_t> d_partial; // C_PDU being reassembled at RX LWE
     bool d_inside = false;
-    bool d_discard = false; // this C_PDU is dropped or already delivered
+    bool d_discard = false;      // this C_PDU is dropped or already delivered
+    uint64_t d_reception = 0;    // counts receptions
+    uint64_t d_partial_from = 0; // reception of the last segment of d_partial
+    bool d_same = true;          // the present reception has this numbering
+    // The last segment of this reception, and where it ends.
+    uint16_t d_last_fsn = 0;
+    uint64_t d_end_bit = 0;
+    bool d_doubted = false; // a segment of it was refused by may_join()
+    unsigned d_doubts = 0;  // earlier receptions in a row with such segments
 };
 
 } // namespace gr::hf::s5066

@@ -212,6 +212,7 @@ struct peer {
     {
         heard = heard_now();
         heard.begun_in = state();
+        arq.rx.begin_reception();
     }
 };
 

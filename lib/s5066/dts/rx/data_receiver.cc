@@ -33,7 +33,10 @@ bool data_receiver::on_data(station_time now, peer& p, const d_pdu& d)
         repaired = p.arq.rx.repair(d.arq, octets);
         d_node.stats.segments_repaired += repaired ? 1 : 0;
     }
-    const bool ok = d.segment_ok || repaired;
+    if (d.arq.lwe && d.arq.fsn != 0) {
+        p.arq.rx.same_numbering();
+    }
+    const bool ok = (d.segment_ok || repaired) && p.arq.rx.may_join(d.arq);
     const bool taken =
         p.arq.rx.take(d.arq, repaired ? *repaired : d.segment, ok, delivered);
     d_node.stats.d_pdus_duplicate += !taken && ok ? 1 : 0;
@@ -74,6 +77,9 @@ void data_receiver::on_ack(station_time now, peer& p, const d_pdu& d)
         return;
     }
     p.reset.in_sync();
+    if (d.ack.rx_lwe != 0) {
+        p.arq.rx.same_numbering();
+    }
     p.heard.ack = true;
     p.link.last_data = now;
     std::vector<outgoing_ptr> done;

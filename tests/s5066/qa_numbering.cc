@@ -1,0 +1,125 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// Segments of two numberings must not make one C_PDU: C_PDUs have no CRC.
+#include "scripted_peer.h"
+
+#include <gtest/gtest.h>
+
+using namespace gr::hf;
+using namespace gr::hf::s5066;
+
+namespace {
+
+struct numbering : testing::Test, scripted_peer {
+    numbering()
+    {
+        bind(1, 3);
+        make_link();
+    }
+    //! One half of a U_PDU of 40 octets \p fill.
+    static d_pdu half(uint8_t fsn, bool first, uint8_t fill)
+    {
+        d_pdu d = data(fill, 40);
+        const auto middle = d.segment.begin() + static_cast<long>(d.segment.size() / 2);
+        d.segment = first ? std::vector<uint8_t>(d.segment.begin(), middle)
+                          : std::vector<uint8_t>(middle, d.segment.end());
+        d.arq.start = first;
+        d.arq.end = !first;
+        d.arq.fsn = fsn;
+        return d;
+    }
+    //! The node receives \p d after octets that it could not read.
+    void receive_late(const d_pdu& d)
+    {
+        std::vector<uint8_t> octets(60, 0xff);
+        const auto v = encode(d);
+        octets.insert(octets.end(), v.begin(), v.end());
+        receive_octets(octets);
+    }
+    //! RX LWE of the node's next transmission.
+    unsigned acknowledged()
+    {
+        const auto d = transmission();
+        return d.empty() ? 999 : d[0].ack.rx_lwe;
+    }
+    size_t delivered() { return primitives().size(); }
+};
+
+} // namespace
+
+TEST_F(numbering, a_segment_of_unknown_numbering_completes_nothing)
+{
+    receive({ data(0), half(1, true, 1) });
+    EXPECT_EQ(acknowledged(), 2u);
+    EXPECT_EQ(delivered(), 1u);
+    receive_late(half(2, false, 9));
+    EXPECT_EQ(acknowledged(), 2u);
+    EXPECT_EQ(delivered(), 0u);
+    // A station that restarted makes a new link, and sends its first U_PDUs again.
+    receive({ link(c_pdu_type::link_request, 7),
+              half(0, true, 8),
+              half(1, false, 8),
+              half(2, true, 9),
+              half(3, false, 9) });
+    EXPECT_EQ(delivered(), 2u);
+}
+
+TEST_F(numbering, a_segment_before_those_held_completes_nothing_either)
+{
+    receive({ data(0), half(2, false, 1) });
+    EXPECT_EQ(acknowledged(), 1u);
+    EXPECT_EQ(delivered(), 1u);
+    receive_late(half(1, true, 9));
+    EXPECT_EQ(acknowledged(), 1u);
+    EXPECT_EQ(delivered(), 0u);
+}
+
+TEST_F(numbering, a_lower_window_edge_that_moved_proves_it)
+{
+    receive({ data(0), half(1, true, 1) });
+    EXPECT_EQ(acknowledged(), 2u);
+    EXPECT_EQ(delivered(), 1u);
+    d_pdu rest = half(2, false, 1);
+    rest.arq.lwe = true;
+    receive_late(rest);
+    EXPECT_EQ(acknowledged(), 3u);
+    EXPECT_EQ(delivered(), 1u);
+}
+
+TEST_F(numbering, an_acknowledgement_of_our_data_proves_it)
+{
+    submit(1, 20);
+    transmission();
+    receive({ ack(1), half(0, true, 1) });
+    EXPECT_EQ(acknowledged(), 1u);
+    d_pdu rest = half(1, false, 1);
+    rest.type = d_pdu_type::data_ack;
+    rest.ack.rx_lwe = 1;
+    primitives();
+    receive_late(rest);
+    EXPECT_EQ(acknowledged(), 2u);
+    EXPECT_EQ(delivered(), 1u);
+}
+
+TEST_F(numbering, a_reception_read_from_its_start_proves_it)
+{
+    receive({ half(1, false, 1) });
+    EXPECT_EQ(acknowledged(), 0u);
+    receive({ half(0, true, 1) });
+    EXPECT_EQ(acknowledged(), 2u);
+    EXPECT_EQ(delivered(), 1u);
+}
+
+TEST_F(numbering, a_sender_that_proves_nothing_is_trusted_after_two_receptions)
+{
+    receive({ half(0, true, 1) });
+    EXPECT_EQ(acknowledged(), 1u);
+    for (int k = 0; k < 2; ++k) {
+        receive_late(half(1, false, 1));
+        EXPECT_EQ(acknowledged(), 1u);
+    }
+    EXPECT_EQ(delivered(), 0u);
+    receive_late(half(1, false, 1));
+    EXPECT_EQ(acknowledged(), 2u);
+    EXPECT_EQ(delivered(), 1u);
+}
