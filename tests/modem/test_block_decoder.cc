@@ -61,7 +61,8 @@ TEST(block_decoder, noise_has_no_quality)
     std::mt19937 rng(2);
     std::normal_distribution<float> g(0, 1);
     for (const char* name : { "4539-600S", "4539-150S", "4539-9600S" }) {
-        const description& d = describe(mode::parse(name));
+        const mode m = mode::parse(name);
+        const description& d = describe(m);
         block_decoder dec(d);
         double q = 0;
         for (int i = 0; i < 20; ++i) {

@@ -68,7 +68,8 @@ TEST(readings, scrambler_and_code_of_the_reversed_reading)
 {
     const std::vector<uint8_t> first{ 1, 0, 2, 1, 4, 1, 1, 6 };
     EXPECT_EQ(frame_scrambler(3, 8, register_shift::left), first);
-    const description& d = describe(mode::parse("5069-3k-1200S-reversed"));
+    const mode m = mode::parse("5069-3k-1200S-reversed");
+    const description& d = describe(m);
     EXPECT_EQ(d.code.t1, 0155u);
     EXPECT_EQ(d.code.t2, 0117u);
     for (size_t i = 0; i < first.size(); ++i)
@@ -81,7 +82,8 @@ TEST(readings, scrambler_and_code_of_the_reversed_reading)
 TEST(readings, the_shifted_probe_marks_the_block_in_use)
 {
     for (const char* name : { "5069-3k-1200S-reversed", "5069-3k-9600US-reversed" }) {
-        const description& d = describe(mode::parse(name));
+        const mode m = mode::parse(name);
+        const description& d = describe(m);
         const auto probe = wideband::mini_probe_of(d.known);
         for (size_t f = 0; f < 3 * d.frames_per_block; ++f) {
             const bool before_last = (f + 2) % d.frames_per_block == 0;

@@ -38,8 +38,10 @@ in_vain(rate_estimator& e, std::optional<mode>& present, bool fast, unsigned rou
 // At 30 dB and 10 Hz of Doppler spread 2400 bit/s arrives and no high rate ever does.
 TEST(mode_promises, a_slow_fade_makes_the_long_interleaver_useless)
 {
-    const auto& long_one = mode_promises::of(mode::parse("4539-600L"));
-    const auto& short_one = mode_promises::of(mode::parse("4539-600S"));
+    const mode long_one_mode = mode::parse("4539-600L");
+    const auto& long_one = mode_promises::of(long_one_mode);
+    const mode short_one_mode = mode::parse("4539-600S");
+    const auto& short_one = mode_promises::of(short_one_mode);
     int better = 0;
     for (const double snr_db : { 4.0, 6.0, 8.0, 10.0, 12.0 }) {
         // Good has fades of 10 s, Poor of 1 s. The interleavers have 4.8 and 0.6 s.
@@ -198,13 +200,15 @@ TEST(rate_estimator, a_doppler_spread_between_the_classes_bars_no_mode_that_arri
 // 208 octets arrived, where the table has at most 7 % of the blocks without errors.
 TEST(mode_promise, where_every_block_is_bad_few_d_pdus_arrive)
 {
-    const auto& every = mode_promises::of(mode::parse("4539-1200L"));
+    const mode every_mode = mode::parse("4539-1200L");
+    const auto& every = mode_promises::of(every_mode);
     for (const double snr_db : { 0.5, 1.0, 1.5, 2.0 }) {
         EXPECT_LT(every.d_pdu_success(4, snr_db, 208), 0.12) << snr_db << " dB";
     }
     EXPECT_GT(every.d_pdu_success(4, 4, 208), 0.8);
     // Where few blocks are bad and those are noise, D_PDUs fare like blocks.
-    const auto& few = mode_promises::of(mode::parse("4539-600L"));
+    const mode few_mode = mode::parse("4539-600L");
+    const auto& few = mode_promises::of(few_mode);
     EXPECT_NEAR(few.d_pdu_success(2, 2.5, 208), few.at(2, 2.5).block_success, 0.06);
     EXPECT_NEAR(few.d_pdu_success(2, 2.5, 30), few.at(2, 2.5).block_success, 0.06);
 }

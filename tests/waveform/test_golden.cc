@@ -137,7 +137,8 @@ TEST(golden, stages_of_the_first_block)
         if (!serial && v.arrays.count("block1_punctured") == 0)
             continue;
         ++vectors;
-        const description& d = describe(mode_of(v));
+        const auto m = mode_of(v);
+        const description& d = describe(m);
         block_encoder encoder(d);
         const auto& input = v.array("input_bits");
         const std::vector<uint8_t> in(
@@ -173,7 +174,8 @@ TEST(golden, serial_tone_scrambling_of_the_first_block)
         const vector_file v(name);
         if (v.arrays.count("block1_tribits_before_scrambling") == 0)
             continue;
-        const description& d = describe(mode_of(v));
+        const auto m = mode_of(v);
+        const description& d = describe(m);
         const auto& plain = v.array("block1_tribits_before_scrambling");
         const auto& air = v.array("symbols");
         for (size_t i = 0; i < plain.size(); ++i, ++symbols) {

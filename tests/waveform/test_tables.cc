@@ -167,7 +167,8 @@ TEST(tables, labels)
     }
     EXPECT_EQ(n, 14u);
     n = 0;
-    const auto& d = describe(mode::parse("4539-75S"));
+    const mode m = mode::parse("4539-75S");
+    const auto& d = describe(m);
     for (const auto& row : read_csv("st_walsh75.csv")) {
         const size_t exceptional = row[0] == "exceptional" ? 4 : 0;
         const auto& word = d.words.at(exceptional + std::stoul(row[1]));
@@ -259,7 +260,8 @@ TEST(tables, high_rate_preamble)
     // The table is printed with the words named; compare the fixed places.
     const auto p = high_rate::preamble({ 1, 1 });
     ASSERT_EQ(p.size(), 287u);
-    const auto& d = describe(mode::parse("4539-3200US"));
+    const mode m = mode::parse("4539-3200US");
+    const auto& d = describe(m);
     EXPECT_EQ(d.preamble, p);
     size_t n = 0, agc = 0;
     for (const auto& row : read_csv("hr_preamble.csv")) {
@@ -345,7 +347,8 @@ TEST(tables, families_refuse_each_others_modes)
 TEST(tables, frame_cursor_walks_the_cells_in_order)
 {
     for (const char* name : { "4539-75S", "4539-2400L", "4539-6400S", "4539-3200VL" }) {
-        const auto& d = describe(mode::parse(name));
+        const mode m = mode::parse(name);
+        const auto& d = describe(m);
         frame_cursor cursor(d);
         uint64_t at = 0;
         for (size_t i = 0; i < 3 * d.frames_per_cycle; ++i) {
