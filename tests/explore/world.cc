@@ -226,7 +226,10 @@ private:
     {
         for (size_t k = 0; k < d_stations.size(); ++k) {
             station& s = *d_stations[k];
-            if (k != from && !s.modem().transmitting() && !s.modem().receiving()) {
+            // The end of a false carrier is not the end of a signal that began meanwhile.
+            const bool hides = !on && s.modem().senses_carrier();
+            if (k != from && !s.modem().transmitting() && !s.modem().receiving() &&
+                !hides) {
                 s.node().on_carrier(s.modem().clock(), on);
                 s.modem().poke();
             }

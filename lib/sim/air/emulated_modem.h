@@ -58,6 +58,8 @@ public:
     station_time rx_latency(const mode& m) const;
     bool transmitting() const { return d_sending != nullptr; }
     bool receiving() const { return d_hearing != nullptr; }
+    //! A signal is sensed that is not being received.
+    bool senses_carrier() const { return d_carrier.value_or(false); }
 
 private:
     friend class emulated_air;
