@@ -221,6 +221,7 @@ private:
         d_runs = 0;
         d_watch.restart();
         d_empty_at.reset();
+        d_known_until = {};
         d_moving = false;
         d_given = 0;
         d_tried = steady::now();

@@ -69,7 +69,7 @@ void node::impl::on_received(station_time now, const received_d_pdu& r)
     if (!p) {
         return;
     }
-    if (carries_arq_data(d)) {
+    if (carries_arq_data(d) && d_rx.in_place()) {
         if (r.bit_offset == 8 * p->heard.good_octets) {
             p->arq.rx.same_numbering(); // a link request would stand before the data
         }

@@ -46,13 +46,15 @@ public:
     /*! \brief A segment takes these bits of the present reception. If it follows directly
      *         one with a lower number, and we have all numbers between them, the sender
      *         knows that we have them.
+     *  \details The copies that fill the end of a first transmission may skip numbers, too.
+     *         They contradict() what we have before RX LWE.
      */
     void took_place(const arq_header& h, uint64_t begin_bit, uint64_t end_bit);
     /*! \brief False if the segment would be put together with segments of an earlier
      *         reception although it may have another numbering. C_PDUs have no CRC.
      *  \details It then counts as not received. A sender that has our acknowledgement
-     *         proves its numbering with the repeat. Senders that never do so are trusted
-     *         after two receptions.
+     *         proves its numbering with the repeat. After two such receptions the third
+     *         is trusted, for senders that never prove it.
      */
     bool may_join(const arq_header& h);
     //! Synchronisation tests 1 to 3.

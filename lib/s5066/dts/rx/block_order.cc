@@ -10,6 +10,7 @@ void block_order::reset()
 {
     d_waiting.clear();
     d_next = 0;
+    d_in_place = true;
 }
 
 void block_order::push(const rx_octets& e)
@@ -38,6 +39,7 @@ std::optional<rx_octets> block_order::take(bool over)
         ++d_next;
         return rx_octets();
     }
+    d_in_place = d_in_place && next;
     d_next = first->first + 1;
     auto e = std::move(first->second);
     d_waiting.erase(first);

@@ -29,6 +29,8 @@ public:
      *         without octets.
      */
     std::optional<rx_octets> take(bool over);
+    //! False after a gap too large to be filled: places of later octets are not known.
+    bool in_place() const { return d_in_place; }
 
 private:
     static constexpr size_t most_waiting = 3;
@@ -37,6 +39,7 @@ private:
 
     std::map<uint64_t, rx_octets> d_waiting; // by number
     uint64_t d_next = 0;
+    bool d_in_place = true;
 };
 
 } // namespace gr::hf::s5066

@@ -48,6 +48,8 @@ public:
 
     const gr::hf::mode& mode() const { return d_mode; }
     double snr_db() const { return d_quality.snr_db; }
+    //! True if received_d_pdu::bit_offset counts all octets on the air before it.
+    bool in_place() const { return d_order.in_place(); }
     //! Destination, if all D_PDUs read were for the same node.
     std::optional<address> only_to() const { return d_read.only_to; }
     //! True if it had data without ARQ for one node, and nothing else.
