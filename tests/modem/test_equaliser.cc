@@ -159,7 +159,8 @@ TEST(equaliser, soft_bits_have_sign_and_scale)
 TEST(equaliser, an_indefinite_matrix_gives_erasures_at_worst)
 {
     // a cut channel matrix near a notch: its spectrum is negative there
-    const description& d = describe(gr::hf::mode::parse("4539-9600VL"));
+    const auto m = gr::hf::mode::parse("4539-9600VL");
+    const description& d = describe(m);
     frame_observation f;
     constexpr size_t n = 256;
     const auto make = [&] {

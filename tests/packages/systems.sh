@@ -56,7 +56,7 @@ compilers() {
         for compiler in g++-13 g++-14 \${clang/clang/clang++}; do
             \$compiler --version | sed -n '1s/^/compiler: /p'
             cmake -G Ninja -B build-\$compiler -DHF_WERROR=ON -DCMAKE_CXX_COMPILER=\$compiler
-            ninja -C build-\$compiler
+            ninja -C build-\$compiler -k 0
         done" || return
     sed -n 's/^compiler: //p' "$2" | paste -sd';' | sed 's/;/, /g'
 }
