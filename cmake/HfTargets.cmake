@@ -39,15 +39,14 @@ endfunction()
 
 # An extension module of the package gnuradio.hf, in its folder FOLDER ("": the package itself).
 function(hf_python_module name folder)
-  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
-    # pybind11 separates the types of modules by different compilers unless they are declared equal.
-    # GNU Radio's blocks are bases of ours, and Clang's binary interface on Linux is that of GCC.
-    set(ask "import builtins, gnuradio.gr; print(*(k for k in vars(builtins) if 'pybind11_internals' in k))")
-    execute_process(COMMAND ${PYTHON_EXECUTABLE} -c "${ask}" OUTPUT_VARIABLE internals ERROR_QUIET)
-    if(internals MATCHES "_v[0-9]+(_[a-z]+)_libstdcpp(_cxxabi[0-9]+)")
-      target_compile_definitions(${name} PRIVATE PYBIND11_COMPILER_TYPE="${CMAKE_MATCH_1}"
-                                                   PYBIND11_BUILD_ABI="${CMAKE_MATCH_2}")
-    endif()
+  # pybind11 separates the types of modules by different compilers unless they are declared equal.
+  # GNU Radio's blocks are bases of ours. On Linux the binary interfaces of GCC, in every version that
+  # we build with, and of Clang are the same.
+  set(ask "import builtins, gnuradio.gr; print(*(k for k in vars(builtins) if 'pybind11_internals' in k))")
+  execute_process(COMMAND ${PYTHON_EXECUTABLE} -c "${ask}" OUTPUT_VARIABLE internals ERROR_QUIET)
+  if(internals MATCHES "_v[0-9]+(_[a-z]+)_libstdcpp(_cxxabi[0-9]+)")
+    target_compile_definitions(${name} PRIVATE PYBIND11_COMPILER_TYPE="${CMAKE_MATCH_1}"
+                                                 PYBIND11_BUILD_ABI="${CMAKE_MATCH_2}")
   endif()
   hf_path_to_prefix(${HF_PYTHON_DIR}/gnuradio/hf/${folder} to_prefix)
   set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${package_dir}/${folder}

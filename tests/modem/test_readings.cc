@@ -74,7 +74,8 @@ TEST(readings, scrambler_and_code_of_the_reversed_reading)
     EXPECT_EQ(d.code.t2, 0117u);
     for (size_t i = 0; i < first.size(); ++i)
         EXPECT_EQ(d.at(i).value, first[i]);
-    const description& k9 = describe(mode::parse("5069-3k-1200S-k9-reversed"));
+    const mode m9 = mode::parse("5069-3k-1200S-k9-reversed");
+    const description& k9 = describe(m9);
     EXPECT_EQ(k9.code.t1, 0435u);
     EXPECT_EQ(k9.code.t2, 0657u);
 }

@@ -6,7 +6,7 @@
 #   test       ./hf test there
 #   packages   clean.sh: build, lintian, autopkgtest
 #   compilers  GCC 13, GCC 14 and the newest Clang of the suite build everything with -Werror
-#   arm64      engine tests under qemu-user, and a cross-build of the packages
+#   arm64      engines cross-built, every engine test under qemu-user
 # A SUITE alone runs all steps that we support there; without arguments, every suite. The table
 # has all records of FOLDER, the latest of each step. Copy the table to docs/systems.md.
 #   FOLDER           for logs and records; default build-packages in the tree
@@ -55,7 +55,9 @@ compilers() {
         DEBIAN_FRONTEND=noninteractive apt-get -qy --no-install-recommends install g++-13 \$clang
         for compiler in g++-13 g++-14 \${clang/clang/clang++}; do
             \$compiler --version | sed -n '1s/^/compiler: /p'
-            cmake -G Ninja -B build-\$compiler -DHF_WERROR=ON -DCMAKE_CXX_COMPILER=\$compiler
+            # The suite's GoogleTest needs the libstdc++ of the suite's own compiler.
+            cmake -G Ninja -B build-\$compiler -DHF_WERROR=ON -DCMAKE_CXX_COMPILER=\$compiler \\
+                -DCMAKE_CXX_STANDARD_LIBRARIES=-l:libstdc++.so.6
             ninja -C build-\$compiler -k 0
         done" || return
     sed -n 's/^compiler: //p' "$2" | paste -sd';' | sed 's/;/, /g'
