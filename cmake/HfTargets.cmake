@@ -42,7 +42,15 @@ function(hf_python_module name folder)
   # pybind11 separates the types of modules by different compilers unless they are declared equal.
   # GNU Radio's blocks are bases of ours. On Linux the binary interfaces of GCC, in every version that
   # we build with, and of Clang are the same.
-  set(ask "import builtins, gnuradio.gr; print(*(k for k in vars(builtins) if 'pybind11_internals' in k))")
+  # pybind11 keeps its types under a name that tells them: among the builtins, since 2.12 in a
+  # dictionary of the interpreter.
+  set(ask "import builtins, ctypes, gnuradio.gr
+api = ctypes.pythonapi
+api.PyInterpreterState_Get.restype = ctypes.c_void_p
+api.PyInterpreterState_GetDict.argtypes = [ctypes.c_void_p]
+api.PyInterpreterState_GetDict.restype = ctypes.py_object
+names = [*vars(builtins), *api.PyInterpreterState_GetDict(api.PyInterpreterState_Get())]
+print(*(k for k in names if 'pybind11_internals' in str(k)))")
   execute_process(COMMAND ${PYTHON_EXECUTABLE} -c "${ask}" OUTPUT_VARIABLE internals ERROR_QUIET)
   if(internals MATCHES "_v[0-9]+(_[a-z]+)_libstdcpp(_cxxabi[0-9]+)")
     target_compile_definitions(${name} PRIVATE PYBIND11_COMPILER_TYPE="${CMAKE_MATCH_1}"
