@@ -48,8 +48,9 @@ function(hf_python_module name folder)
 api = ctypes.pythonapi
 api.PyInterpreterState_Get.restype = ctypes.c_void_p
 api.PyInterpreterState_GetDict.argtypes = [ctypes.c_void_p]
-api.PyInterpreterState_GetDict.restype = ctypes.py_object
-names = [*vars(builtins), *api.PyInterpreterState_GetDict(api.PyInterpreterState_Get())]
+api.PyInterpreterState_GetDict.restype = ctypes.c_void_p
+state = api.PyInterpreterState_GetDict(api.PyInterpreterState_Get())
+names = [*vars(builtins), *ctypes.cast(state, ctypes.py_object).value]
 print(*(k for k in names if 'pybind11_internals' in str(k)))")
   execute_process(COMMAND ${PYTHON_EXECUTABLE} -c "${ask}" OUTPUT_VARIABLE internals ERROR_QUIET)
   if(internals MATCHES "_v[0-9]+(_[a-z]+)_libstdcpp(_cxxabi[0-9]+)")
