@@ -91,6 +91,25 @@ TEST(adaptive_rate, falls_by_6_db_more_after_each_silence)
     }
 }
 
+// Two of our transmissions were not heard, and then a slow mode was.
+TEST(adaptive_rate, the_first_transmission_after_a_fall_is_short)
+{
+    policy p;
+    p.on_advice({}, peer, mode::parse("4539-9600S"));
+    p.on_frames({}, peer, p.choose_data(), 10, 0, 200);
+    p.on_silence({}, peer);
+    p.choose_data(1);
+    p.on_silence({}, peer);
+    const mode asked = p.choose_data(2);
+    p.on_advice({}, peer, asked);
+    p.on_frames({}, peer, asked, 1, 0, 44);
+    ASSERT_EQ(p.choose_data(), asked);
+    EXPECT_EQ(p.longest(), 40) << "9600 bit/s may be back";
+    p.on_frames({}, peer, asked, 10, 0, 200);
+    p.choose_data();
+    EXPECT_EQ(p.longest(), 127.5);
+}
+
 TEST(adaptive_rate, a_mode_is_unproven_after_a_silence)
 {
     policy p;

@@ -44,6 +44,7 @@ struct adaptive_node : scripted_peer {
         policy = p.get();
         n.set_rate_policy(std::move(p));
         peer_mode = mode::parse("4539-600S");
+        snr_db = 10;
         bind(1, 3);
         make_link();
         policy->frames.clear();

@@ -91,6 +91,7 @@ public:
         now += std::chrono::milliseconds(600);
         rx_octets o;
         o.octets = octets;
+        o.snr_db = snr_db;
         n.on_rx_octets(now, o);
         rx_end e;
         e.reason = how;
@@ -206,6 +207,7 @@ public:
     station_time now{};
     mode tx_mode;
     std::optional<mode> peer_mode; // empty: that of the node
+    double snr_db = 0; // reported for what the peer sends
     station_time air_time{};
 };
 

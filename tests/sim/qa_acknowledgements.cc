@@ -136,8 +136,8 @@ TEST(acknowledgements, are_long_where_losses_cost_more)
 {
     for (const auto& [mode, snr_db] : { std::pair("4539-1200L", 3.0),
                                         { "4539-1200L", 3.5 },
-                                        { "4539-600L", 1.0 },
-                                        { "4539-300L", -1.0 } }) {
+                                        { "4539-300L", -2.5 },
+                                        { "4539-300L", -3.0 } }) {
         comparison c;
         for (uint64_t seed = 1; seed <= 12; ++seed) {
             c.add(mode, measured("poor", snr_db), measured("poor", snr_db), 6, seed);

@@ -237,7 +237,7 @@ TEST(adaptive_policy, a_try_cuts_no_shorter_than_the_mode_before)
     ASSERT_GT(before, 300u);
     // Four of them fit into 10 s at 1200 bit/s.
     EXPECT_EQ(*p.segment_octets(there, fast), 375u);
-    EXPECT_EQ(*p.segment_octets(there, mode::parse("4539-300L")), 1023u);
+    EXPECT_GE(*p.segment_octets(there, mode::parse("4539-300L")), before);
 }
 
 namespace {
@@ -280,8 +280,8 @@ TEST(adaptive_policy, tries_faster_modes_the_less_often_the_more_was_in_vain)
     EXPECT_LE(late, 5) << "of 50 transmissions";
 }
 
-// 600L arrives completely at 10 Hz and 0 dB, and 1200S promises enough for a try. The try
-// is made at once, or one reception later after a wrong guess.
+// 600 bit/s arrive completely at 10 Hz and 0 dB, and 1200S promises enough for a try. The
+// try is made at once, or one reception later after a wrong guess.
 TEST(adaptive_policy, a_wrong_guess_is_a_try_in_vain)
 {
     const auto at_10_hz = [](const char* m, double good, size_t blocks) {
@@ -294,15 +294,18 @@ TEST(adaptive_policy, a_wrong_guess_is_a_try_in_vain)
     };
     const auto first_try = [&](bool guessed) {
         adaptive_rate_policy p(*rate_range::parse("auto"));
-        const mode known = mode::parse("4539-600L");
+        std::string known = "4539-600L";
         if (guessed) {
             p.on_reception({}, there, at_10_hz("4539-1200S", 0.3, 10));
+            known = p.advice(there)->to_string();
         }
         for (int k = 0; k < 10; ++k) {
-            p.on_reception({}, there, at_10_hz("4539-600L", 1, 40));
-            if (*p.advice(there) != known) {
+            p.on_reception({}, there, at_10_hz(known.c_str(), 1, 40));
+            const mode advised = *p.advice(there);
+            if (advised.rate_bps > 600) {
                 return k;
             }
+            known = advised.to_string();
         }
         return 10;
     };
@@ -480,6 +483,22 @@ INSTANTIATE_TEST_SUITE_P(
                     trial_case{ "clear", 25, 0, 0, 0, 2, 0.975 },
                     trial_case{ "Poor at 22 dB", 22, 0, 0, 1, 6, 0.95 },
                     trial_case{ "Poor at 4 dB", 4, 0, 0, 1, 6, 0.92 }));
+
+// The short preamble of 75S is found in a quarter of the transmissions at this SNR, the
+// long one of 75L in all of them.
+TEST(rate_adaptation, links_where_only_the_slowest_mode_is_heard)
+{
+    air_path p;
+    p.blocks = std::make_shared<block_error_curves>(measured_block_errors("awgn"));
+    p.snr_db = p.blocks->needed_db(mode::parse("4539-75L"), 0.95).value();
+    for (uint64_t seed = 1; seed <= 5; ++seed) {
+        two_stations net("auto", p, seed);
+        net.source_a.send(net.b.address(), 1000, 200);
+        net.s.run_until(from_seconds(900));
+        EXPECT_EQ(net.sink_b.octets(), 1000u)
+            << "seed " << seed << ", " << p.snr_db << " dB";
+    }
+}
 
 TEST(rate_adaptation, survives_a_collapse_and_recovers)
 {

@@ -21,6 +21,9 @@ constexpr unsigned most_unheard = 2, others_before_again = 8;
 constexpr double longest_transmission_s = 127.5;
 // Duration of the first transmission to a peer, in a guessed mode.
 constexpr double first_s = 10;
+// Duration of the first transmission in a mode to which silence led. A channel that was
+// gone comes back as well, and only an answer tells that a faster mode works again.
+constexpr double after_fall_s = 40;
 // Blocks of the first transmission in an unproven mode: no data were acknowledged in it,
 // nor in a mode that needs more SNR. It is at least first_s long.
 constexpr double trial_blocks = 4;
@@ -64,6 +67,10 @@ bool is_long(const mode& m) { return m.il == interleaver::long_; }
 adaptive_rate_policy::adaptive_rate_policy(const rate_range& range, unsigned window)
     : d_range(range), d_modes(range.modes()), d_window(window)
 {
+    // Where the preambles of short interleavers are not found, the longest one is.
+    if (is_long(lowest())) {
+        d_ack_modes.push_back(lowest());
+    }
     for (const mode& m : d_modes) {
         if (!is_long(m)) {
             const mode a = default_ack_mode(m);
@@ -90,9 +97,21 @@ void adaptive_rate_policy::on_window(address peer, bool large)
     s.out.set_window(large ? d_window : usual_window);
 }
 
+// The mode that needs the least SNR.
+const mode& adaptive_rate_policy::lowest() const
+{
+    return *std::min_element(d_modes.begin(), d_modes.end(), [](auto& a, auto& b) {
+        return needed_db(a) < needed_db(b);
+    });
+}
+
+// The fastest short mode that needs db less SNR than m. Without one, the slowest short
+// mode. If even that is expected to fail, the one that needs the least SNR.
 mode adaptive_rate_policy::below(const mode& m, double db) const
 {
-    const mode* found = &d_modes.front();
+    const mode& least = lowest();
+    const bool far = needed_db(m) - db < needed_db(least) - fall_db;
+    const mode* found = far ? &least : &d_modes.front();
     for (const mode& c : d_modes) {
         if (!is_long(c) && needed_db(c) <= needed_db(m) - db &&
             needed_db(c) >= needed_db(*found)) {
@@ -106,7 +125,10 @@ mode adaptive_rate_policy::data_mode(const station& s, const tx_context& c)
 {
     if (c.silent_rounds > 0 && s.sent) {
         d_why = mode_reason::silence;
-        return below(s.last, fall_db * c.silent_rounds);
+        // A call is repeated only a few times, so each falls by twice as much.
+        const double steps = s.advised || s.out.known() ? c.silent_rounds
+                                                        : 2 * c.silent_rounds;
+        return below(s.last, fall_db * steps);
     }
     if (s.advised) {
         d_why = s.advised_fails ? mode_reason::advice_fails : mode_reason::advice;
@@ -247,7 +269,9 @@ double adaptive_rate_policy::longest_s(const tx_context& c) const
     }
     const station& s = it->second;
     if (s.proven && needed_db(s.last) <= needed_db(*s.proven)) {
-        return longest_transmission_s;
+        const bool fell =
+            s.fell_from && needed_db(s.last) <= needed_db(*s.fell_from) - fall_db;
+        return fell ? after_fall_s : longest_transmission_s;
     }
     // All of it may be lost, so its length limits the cost of a failure.
     const auto t = kernel::timing_of(s.last);
@@ -331,6 +355,9 @@ void adaptive_rate_policy::on_frames(station_time,
     s.out.on_d_pdus(m, sent - lost, lost, octets);
     if (2 * lost <= sent) {
         s.proven = m;
+        if (++s.since_fall >= 2) {
+            s.fell_from.reset();
+        }
     }
     if (sent > lost && m == s.unheard_in) {
         // The data had arrived; only the answer was lost.
@@ -353,6 +380,8 @@ void adaptive_rate_policy::on_silence(station_time, address peer)
         return;
     }
     s.out.on_nothing(s.last);
+    s.fell_from = s.proven ? s.proven : s.fell_from;
+    s.since_fall = 0;
     s.proven.reset();
     if (s.advised && s.last == *s.advised) {
         s.unheard_in = s.last;

@@ -56,6 +56,9 @@ private:
         mode last; // mode of the last data sent
         bool sent = false;
         std::optional<mode> proven;   // mode of the last data that were acknowledged
+        // That mode before a silence, until a second transmission since then arrived.
+        std::optional<mode> fell_from;
+        unsigned since_fall = 0; // acknowledged transmissions
         std::optional<mode> answered; // mode of our answer since the last reception
         // Modes that need at most this SNR arrive there (mode_promises::needed_db()).
         std::optional<double> reaches_db;
@@ -74,6 +77,7 @@ private:
     static double better_there_db(const station& s);
     std::vector<mode> within_reach(const station& s) const;
     static void note_answer(station& s, const reception& r);
+    const mode& lowest() const;
     mode below(const mode& m, double db) const;
     void try_faster(station& s, const reception& r) const;
     station& of(address peer);

@@ -401,9 +401,10 @@ mode rate_estimator::soonest(const std::vector<mode>& modes,
     const mode* found = &modes.front();
     double least = 1e9;
     for (const mode& m : modes) {
-        const double p = block_success(m);
+        const double p = std::max(block_success(m), 1e-3);
+        // Repeated until it arrives; each failure costs its duration and failure_s.
         const double s =
-            to_seconds(kernel::timing_of(m).duration(octets)) + (1 - p) * failure_s;
+            (to_seconds(kernel::timing_of(m).duration(octets)) + failure_s) / p;
         if (s < least) {
             least = s;
             found = &m;
