@@ -2,6 +2,7 @@
 """Build and run the tests of a source tree: ctest, build variants, fuzzing."""
 from dataclasses import dataclass
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -10,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from typing import Callable, List, Optional, Tuple
+from typing import Callable, Dict, List, Optional, Tuple
 import xml.etree.ElementTree as ElementTree
 
 
@@ -125,7 +126,9 @@ def ctest_command(build: str, junit: str, jobs: int, select: Optional[str], verb
 
 #: Share of each fuzz target in 1000 inputs. Engines are a hundred times slower than parsers.
 FUZZ_SHARES = {"node": 5, "pep": 5, "slep": 10, "dns": 10, "modem_sessions": 20, "d_pdu": 30,
-               "ip": 40, "clients": 180, "modem_interface": 200, "sis": 200, "pdu": 300}
+               "ip": 40, "ale": 50, "clients": 170, "modem_interface": 190, "sis": 190, "pdu": 280}
+#: A longer run is cut into so many parts, each counted when it ends.
+FUZZ_PARTS = 20
 
 
 def clang() -> Optional[str]:
@@ -137,11 +140,12 @@ def fuzz(build: str, runs: int, say: Callable[[str], object],
          warn: Callable[[str], object]) -> bool:
     """Build the fuzz targets with sanitizers in a subfolder of the build folder and run them.
 
-    Returns True without findings. With Clang, libFuzzer mutates the inputs and keeps interesting
-    ones in FOLDER/found. Otherwise the driver of the tests mutates them and keeps none.
-    say: called with a line for each target.
+    Returns True without findings. A finding is kept in FOLDER/found. With Clang, libFuzzer mutates
+    the inputs and keeps interesting ones there as well. Otherwise the driver of the tests mutates
+    them, each run with other seeds. FOLDER/inputs.json counts the inputs of all runs.
+    say: called with a line for each target, and one for all runs.
     warn: called with the output of a finding.
-    Raises RuntimeError if the targets do not build.
+    Raises OSError, and RuntimeError if the targets do not build.
     """
     folder = os.path.join(build, "fuzz")
     source = source_of(build)
@@ -155,26 +159,56 @@ def fuzz(build: str, runs: int, say: Callable[[str], object],
                              *targets]):
         if subprocess.run(step, stdout=sys.stderr).returncode != 0:
             raise RuntimeError("the fuzz targets do not build")
+    store = os.path.join(folder, "inputs.json")
+    done: Dict[str, int] = {}
+    if os.path.exists(store):
+        with open(store, encoding="utf-8") as file:
+            done = json.load(file)
     clean = True
     for name, share in FUZZ_SHARES.items():
-        count = max(1, runs * share // 1000)
-        seeds = os.path.join(source, "tests", "fuzz", "corpus", name)
-        found = os.path.join(folder, "found", name)
-        os.makedirs(found, exist_ok=True)
-        program = [os.path.join(folder, "tests", "fuzz", f"fuzz_{name}")]
-        if compiler:
-            program += [f"-runs={count}", "-timeout=20", f"-artifact_prefix={found}/finding-",
-                        found, seeds]
-        else:
-            program += [f"--runs={count}", seeds]
         begin = time.monotonic()
-        ended = subprocess.run(program, capture_output=True, text=True, errors="replace")
-        outcome = "clean" if ended.returncode == 0 else "FINDING"
-        say(f"{name:16} {count:9} inputs {time.monotonic() - begin:7.0f} s  {outcome}")
-        if ended.returncode != 0:
-            warn(ended.stderr[-4000:])
-            clean = False
+        before = done.get(name, 0)
+        outcome = "clean"
+        for count in _parts(max(1, runs * share // 1000)):
+            ended = _fuzz_part(folder, source, name, count, done.get(name, 0), bool(compiler))
+            if ended.returncode != 0:
+                outcome = "FINDING"
+                warn(ended.stderr[-4000:])
+                clean = False
+                break
+            done[name] = done.get(name, 0) + count
+            _store(store, done)
+        say(f"{name:16} {done.get(name, 0) - before:9} inputs {time.monotonic() - begin:7.0f} s  "
+            f"{outcome}")
+    say(f"inputs without a finding in all runs: {sum(done.values())}")
     return clean
+
+
+def _store(path: str, counts: Dict[str, int]) -> None:
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        json.dump(counts, file)
+    os.replace(path + ".new", path)
+
+
+def _parts(count: int) -> List[int]:
+    """count in at most FUZZ_PARTS parts of nearly equal size."""
+    parts = min(count, FUZZ_PARTS)
+    return [count * (k + 1) // parts - count * k // parts for k in range(parts)]
+
+
+def _fuzz_part(folder: str, source: str, name: str, count: int, before: int,
+               with_clang: bool) -> "subprocess.CompletedProcess[str]":
+    """Run one fuzz target for count inputs, after as many as before in earlier parts."""
+    seeds = os.path.join(source, "tests", "fuzz", "corpus", name)
+    found = os.path.join(folder, "found", name)
+    os.makedirs(found, exist_ok=True)
+    program = [os.path.join(folder, "tests", "fuzz", f"fuzz_{name}")]
+    if with_clang:
+        program += [f"-runs={count}", "-timeout=20", f"-artifact_prefix={found}/finding-",
+                    found, seeds]
+    else:
+        program += [f"--runs={count}", f"--seed={before + 1}", f"--findings={found}", seeds]
+    return subprocess.run(program, capture_output=True, text=True, errors="replace")
 
 
 def _explorer(build: str) -> str:

@@ -1,9 +1,11 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Runs a fuzz target where libFuzzer is not at hand: the corpus as it is, then mutations of it
-// from a seed. driver [--runs=N] [--seed=N] FOLDER...
+// from a seed. An input that ends the program is kept in the folder of findings.
+// driver [--runs=N] [--seed=N] [--findings=FOLDER] FOLDER...
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -16,11 +18,40 @@
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* p, size_t n);
+// Of the sanitizers, if they are linked.
+extern "C" void __sanitizer_set_death_callback(void (*f)()) __attribute__((weak));
 
 namespace {
 
 using octets = std::vector<uint8_t>;
 constexpr size_t max_octets = 4096;
+
+const octets* running = nullptr;
+std::string finding;
+
+void keep_finding()
+{
+    if (running && !finding.empty()) {
+        std::ofstream(finding, std::ios::binary)
+            .write(reinterpret_cast<const char*>(running->data()),
+                   static_cast<std::streamsize>(running->size()));
+        std::fprintf(stderr, "the input is in %s\n", finding.c_str());
+    }
+}
+
+void on_abort(int)
+{
+    keep_finding();
+    std::signal(SIGABRT, SIG_DFL);
+    std::abort();
+}
+
+void run(const octets& o)
+{
+    running = &o;
+    LLVMFuzzerTestOneInput(o.data(), o.size());
+    running = nullptr;
+}
 
 octets mutate(const std::vector<octets>& corpus, std::mt19937_64& random)
 {
@@ -91,6 +122,8 @@ int main(int argc, char** argv)
             runs = std::strtoull(word.c_str() + 7, nullptr, 10);
         } else if (word.rfind("--seed=", 0) == 0) {
             seed = std::strtoull(word.c_str() + 7, nullptr, 10);
+        } else if (word.rfind("--findings=", 0) == 0) {
+            finding = word.substr(11);
         } else {
             std::vector<std::filesystem::path> files;
             for (const auto& entry : std::filesystem::directory_iterator(word))
@@ -107,13 +140,17 @@ int main(int argc, char** argv)
         std::fprintf(stderr, "%s: no corpus\n", argv[0]);
         return 2;
     }
+    if (!finding.empty())
+        finding += "/finding-" + std::to_string(seed);
+    if (__sanitizer_set_death_callback)
+        __sanitizer_set_death_callback(keep_finding);
+    std::signal(SIGABRT, on_abort);
     for (const auto& o : corpus)
-        LLVMFuzzerTestOneInput(o.data(), o.size());
+        run(o);
     std::mt19937_64 random(seed);
     const auto begin = std::chrono::steady_clock::now();
     for (size_t k = 0; k < runs; ++k) {
-        const octets o = mutate(corpus, random);
-        LLVMFuzzerTestOneInput(o.data(), o.size());
+        run(mutate(corpus, random));
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     std::printf("Done %zu runs in %.0f second(s)\n", corpus.size() + runs, took.count());

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from gnuradio import gr, hf as module
+from gnuradio.hf import testing
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -225,3 +226,16 @@ def test_the_version_tells_the_commit(hf, tmp_path):
     assert written("-DGIT=") == commit  # without git
     (tree / "file").write_text("2")
     assert written() == commit + "-dirty"
+
+
+def test_every_fuzz_target_has_a_share_of_the_inputs():
+    text = open(os.path.join(TREE, "tests", "fuzz", "CMakeLists.txt"), encoding="utf-8").read()
+    assert sorted(re.findall(r"^hf_fuzz\((\w+) ", text, re.M)) == sorted(testing.FUZZ_SHARES)
+    assert sum(testing.FUZZ_SHARES.values()) == 1000
+
+
+@pytest.mark.parametrize("count", [1, 19, 20, 21, 12345])
+def test_a_fuzz_run_is_counted_in_parts(count):
+    parts = testing._parts(count)
+    assert sum(parts) == count and len(parts) <= testing.FUZZ_PARTS
+    assert max(parts) - min(parts) <= 1 and min(parts) >= 1
