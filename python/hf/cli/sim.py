@@ -15,7 +15,7 @@ from .. import hf_python as hf
 from ..lab import experiments
 from .. import machine, output
 from ..options import option
-from . import fail
+from . import _day, fail
 from ._options import options
 from ._output import checked
 from ._progress import Progress
@@ -115,6 +115,18 @@ class Outputs:
     scale: float = option(1.0, "Scenario: multiply its durations, octets and counts.",
                           least=0.0001, most=1000)
     force: bool = option(False, "Replace files that hf has not written.")
+
+
+@dataclass(frozen=True)
+class Day:
+    """A day on five frequencies instead."""
+
+    day: bool = option(False, "Bulk data between Oslo and the Azores for a day: on one frequency, "
+                              "by a clock table, and by ALE.")
+    days: int = option(1, "With --day: days with different weather. Their seeds follow --seed.",
+                       least=1, most=1000)
+    plot: Optional[str] = option(None, "With --day: draw the first day, as PNG, SVG or PDF.",
+                                 metavar="PICTURE", kind=click.Path(dir_okay=False))
 
 
 def _write_csv(path: str, rows: List[Dict[str, Any]]) -> None:
@@ -244,10 +256,23 @@ def simulate(t: Transfer, mode: str, log: bool, progress: Callable[[float], None
     return result
 
 
+def _check_day(ctx: click.Context, day: bool, scenario: Optional[str]) -> None:
+    """Refuse options that --day does not use, and those that need it."""
+    if day and scenario:
+        raise click.UsageError("--day cannot be used with a scenario")
+    used = {"day", "days", "plot", "seed", "as_json", "force"}
+    for name in ctx.params:
+        given = ctx.get_parameter_source(name) != click.core.ParameterSource.DEFAULT
+        if given and day and name not in used:
+            raise click.UsageError(f"'{name}' cannot be used with --day")
+        if given and not day and name in ("days", "plot"):
+            raise click.UsageError(f"--{name} needs --day")
+
+
 def _check_options(ctx: click.Context, scenario: Optional[str], pep: bool) -> None:
     """Refuse options that exclude each other."""
     without = {"folder", "fates", "picture", "window", "scale", "force"}
-    with_scenario = {"log", "as_json", "scenario", *without}
+    with_scenario = {"log", "as_json", "scenario", "day", "days", "plot", *without}
     for name in ctx.params:
         given = ctx.get_parameter_source(name) != click.core.ParameterSource.DEFAULT
         if given and name not in with_scenario and scenario:
@@ -262,14 +287,16 @@ def _check_options(ctx: click.Context, scenario: Optional[str], pep: bool) -> No
 @click.argument("scenario", required=False, type=click.Path(dir_okay=False))
 @options(Transfer, "transfer")
 @options(Outputs, "wanted")
+@options(Day, "day")
 @click.pass_context
-def command(ctx: click.Context, scenario: Optional[str], transfer: Transfer, wanted: Outputs
-            ) -> None:
+def command(ctx: click.Context, scenario: Optional[str], transfer: Transfer, wanted: Outputs,
+            day: Day) -> None:
     """Run a SCENARIO (TOML), or send octets from one station to another.
 
     \b
     hf sim examples/scenarios/faults.toml --timeline faults.png --csv results
     hf sim --mode 4539-1200S --octets 1000000
+    hf sim --day --days 10
 
     With the emulated modem the engines run in virtual time, with the exact times of preambles
     and interleaver blocks. Hours of HF time take seconds. With --real every sample is modulated
@@ -277,6 +304,10 @@ def command(ctx: click.Context, scenario: Optional[str], transfer: Transfer, wan
     go over a TCP connection through HF-PEP and are compared at the far end. Times count from its
     SYN.
     """
+    _check_day(ctx, day.day, scenario)
+    if day.day:
+        _day.run(day.days, transfer.seed, wanted.as_json, day.plot, wanted.force)
+        return
     _check_options(ctx, scenario, transfer.pep)
     if scenario:
         run_scenario(scenario, wanted)

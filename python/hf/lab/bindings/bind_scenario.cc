@@ -95,7 +95,11 @@ void bind_snr_trace(py::module& m)
 {
     py::class_<snr_trace, std::shared_ptr<snr_trace>>(
         m, "snr_trace", "SNR in the bandwidth of the modes over time, in dB.")
-        .def(py::init<std::vector<float>, double>(), py::arg("db"), py::arg("step_s"))
+        .def(py::init<std::vector<float>, double, double, double>(),
+             py::arg("db"),
+             py::arg("step_s"),
+             py::arg("signal_power") = 0.0,
+             py::arg("fading_hz") = 0.0)
         .def_static(
             "make",
             [](double mean_db,

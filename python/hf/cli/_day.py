@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""hf sim --day: a day on one frequency, by a clock table, and by ALE."""
+import json
+from typing import Any, Dict, List, Optional
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from .. import output
+from ._output import checked
+from ._progress import Progress
+
+#: Asked of ALE: octets compared with the best single frequency, and with the clock table.
+TARGETS = {"best single frequency": 2.0, "clock table": 1.1}
+
+
+def run(days: int, seed: int, as_json: bool, picture: Optional[str], force: bool) -> None:
+    """Simulate days, seeds from seed on, and print the octets of each strategy."""
+    from ..lab.link import day, propagation
+    from ..lab.pictures import day as drawing
+    if picture:
+        with checked():
+            output.check_picture(picture, [], force)
+    octets: Dict[str, List[int]] = {}
+    channels: Dict[str, Any] = {}
+    arrived: Dict[str, List[Any]] = {}
+    weather = None
+    with Progress(f"{days} days", days) as progress:
+        for number in range(days):
+            w = day.weather(seed + number)
+            all_strategies = day.strategies(w)
+            for k, s in enumerate(all_strategies):
+                progress.at(number + k / len(all_strategies), s.name)
+                channel = s.choose(w, np.random.default_rng([seed + number, 2]))
+                result = day.carry(day.course(w, channel), seed + number)
+                octets.setdefault(s.name, []).append(result.flows[0].octets_delivered)
+                if number == 0 and picture:
+                    channels[s.name] = channel
+                    arrived[s.name] = _sums(result)
+            weather = weather or w
+    if as_json:
+        print(json.dumps({"circuit": propagation.CIRCUIT, "first_seed": seed, "octets": octets}))
+    else:
+        _print(octets, days)
+    if picture and weather:
+        shown = {k: channels[k] for k in ("clock table", "ALE, sounds hourly")}
+        drawing.draw(picture, "One day, Oslo to the Azores, 1 kW", weather, shown, arrived)
+
+
+def _sums(result: Any) -> List[Any]:
+    """Hour and octets so far, each five minutes."""
+    times = np.array([d.time_s for d in result.deliveries])
+    sums = np.concatenate([[0], np.cumsum([d.octets for d in result.deliveries])])
+    grid = np.arange(0, 86401, 300)
+    return list(zip(grid / 3600, sums[np.searchsorted(times, grid)]))
+
+
+def _print(octets: Dict[str, List[int]], days: int) -> None:
+    mean = {name: float(np.mean(v)) for name, v in octets.items()}
+    single = max((n for n in mean if n.endswith(" MHz")), key=lambda n: mean[n])
+    table = Table(title=f"Mean of {days} days, Oslo to the Azores")
+    for column in ("strategy", "MB a day", "bit/s", f"of {single}", "of the clock table",
+                   "least to most, MB"):
+        table.add_column(column, justify="left" if column == "strategy" else "right")
+    for name, value in mean.items():
+        table.add_row(name, f"{value / 1e6:.1f}", f"{8 * value / 86400:.0f}",
+                      f"{100 * value / mean[single]:.0f} %",
+                      f"{100 * value / mean['clock table']:.0f} %",
+                      f"{min(octets[name]) / 1e6:.1f} to {max(octets[name]) / 1e6:.1f}")
+    Console().print(table)
+    ale = max(v for n, v in mean.items() if n.startswith("ALE"))
+    for other, base in (("best single frequency", mean[single]),
+                        ("clock table", mean["clock table"])):
+        click.echo(f"ALE, of the {other}: {ale / base:.2f}, target {TARGETS[other]:.1f}, "
+                   f"bound {mean['always the best'] / base:.2f}")

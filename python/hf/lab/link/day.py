@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A day between two stations: one frequency, a clock table, or ALE.
+
+The propagation table gives the SNR of each frequency and hour, and how days differ. A day drawn
+from it gives each frequency a course of SNR. A strategy chooses a frequency at each second, and
+the event simulator carries bulk data over the course that results.
+
+Ours, and not from the table: how a day's deviations move with time and frequency (COMMON, HOURS),
+the fading (Moderate), the share of calls that succeed, and that both directions have one SNR.
+"""
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, List, Optional, Sequence
+
+import numpy as np
+
+from .. import experiments
+from . import propagation
+
+DAY_S = 86400
+STEP_S = 0.1
+#: Share of a day's deviation that all frequencies have in common, and its correlation time, h.
+COMMON, HOURS = 0.5, 2.0
+#: Two-sigma Doppler spread: Moderate of ITU-R F.1487.
+FADING_HZ = 0.5
+#: Nothing arrives.
+NOTHING_DB = -60.0
+#: Deviations of a decile from the median of a normal distribution.
+DECILE = 1.2816
+
+#: Goodput of adaptive stations on Moderate, bit/s (docs/measurements/rate.md, below 0 dB hf sim).
+PROMISE = ([-12, -6, -3, 0, 5, 10, 15, 20, 25, 30],
+           [20, 87, 180, 381, 1885, 3471, 5439, 7256, 8958, 9087])
+#: Share of ALE calls that succeed (docs/how-to/ale.md, Poor and Good).
+CALLS = ([-9, -6, -3, 0, 3], [0.0, 0.4, 0.82, 0.95, 1.0])
+#: A call to a scanning peer with these five channels: listen, call, answer, acknowledge.
+CALL_S = 11.5
+#: A sound on one channel, long enough for a scanning peer.
+SOUND_S = 6.0
+#: What is known of a channel's quality is forgotten after this time.
+KNOWN_S = 3600
+#: A pair leaves a link if another channel promises three times as much for so long.
+BETTER, BETTER_S = 3.0, 120
+#: A link is given up if nothing has arrived for so long.
+LOST_S = 120
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """A way to choose the frequency."""
+
+    name: str
+    choose: Callable[["Weather", np.random.Generator], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Weather:
+    """One day. snr_db: mean SNR in 3 kHz, frequencies x seconds. median_db: the same of an average
+    day."""
+
+    mhz: Sequence[float]
+    snr_db: np.ndarray
+    median_db: np.ndarray
+
+
+def promise(snr_db: Any) -> Any:
+    """Goodput that a mean SNR promises, bit/s."""
+    return np.interp(snr_db, *PROMISE, left=0.0)
+
+
+def _course(hourly: Sequence[float]) -> np.ndarray:
+    """Values of 24 hours, each in the middle of its hour, as one for each second."""
+    centre = (np.arange(26) - 0.5) * 3600
+    return np.interp(np.arange(DAY_S), centre, [hourly[-1], *hourly, hourly[0]])
+
+
+def _deviation(random: np.random.Generator) -> np.ndarray:
+    """A normal process with variance 1 and correlation time HOURS, for each second."""
+    step = 60
+    keep = np.exp(-step / 3600 / HOURS)
+    values = [random.standard_normal()]
+    for x in random.standard_normal(DAY_S // step):
+        values.append(keep * values[-1] + np.sqrt(1 - keep * keep) * x)
+    return np.interp(np.arange(DAY_S), np.arange(len(values)) * step, values)
+
+
+def weather(seed: int, table: Optional[List[propagation.Prediction]] = None) -> Weather:
+    """A day drawn from a propagation table."""
+    table = table or propagation.read()
+    random = np.random.default_rng([seed, 1])
+    mhz = sorted({p.mhz for p in table})
+    common = _deviation(random)
+    snr, medians = [], []
+    for f in mhz:
+        hours = sorted((p for p in table if p.mhz == f), key=lambda p: p.hour)
+        median = _course([max(p.snr_db, NOTHING_DB) for p in hours])
+        z = np.sqrt(COMMON) * common + np.sqrt(1 - COMMON) * _deviation(random)
+        scale = np.where(z < 0, _course([p.low_db for p in hours]),
+                         _course([p.high_db for p in hours])) / DECILE
+        medians.append(median)
+        snr.append(np.maximum(median + z * scale, NOTHING_DB))
+    return Weather(mhz, np.array(snr), np.array(medians))
+
+
+def fixed(channel: int) -> Callable[[Weather, np.random.Generator], np.ndarray]:
+    """One frequency all day."""
+    return lambda w, random: np.full(DAY_S, channel)
+
+
+def clock_table(w: Weather, random: np.random.Generator) -> np.ndarray:
+    """The frequency that promises most on an average day, chosen for each hour."""
+    hourly = promise(w.median_db).reshape(len(w.mhz), 24, 3600).mean(axis=2)
+    return np.repeat(hourly.argmax(axis=0), 3600)
+
+
+def always_best(w: Weather, random: np.random.Generator) -> np.ndarray:
+    """The best frequency at each minute, as if somebody knew: the bound."""
+    minutes = promise(w.snr_db).reshape(len(w.mhz), -1, 60).mean(axis=2)
+    return np.repeat(minutes.argmax(axis=0), 60)
+
+
+class AlePair:
+    """Two scanning stations that link while data wait, which is always."""
+
+    def __init__(self, w: Weather, random: np.random.Generator, sound_every_s: int) -> None:
+        self.w, self.random, self.sound_every_s = w, random, sound_every_s
+        self.channel = np.full(DAY_S, -1)
+        self.known: Dict[int, Any] = {}  # by channel: second, SNR
+        self.t = 0
+        self.sounded = 0
+
+    def order(self) -> List[int]:
+        """Channels in the order of calls: known ones by quality, then the others at random."""
+        known = {c: db for c, (at, db) in self.known.items() if self.t - at <= KNOWN_S}
+        rest = [c for c in range(len(self.w.mhz)) if c not in known]
+        self.random.shuffle(rest)
+        good = sorted((c for c in known if known[c] > CALLS[0][0]), key=lambda c: -known[c])
+        return good + rest + [c for c in known if c not in good]
+
+    def call(self) -> Optional[int]:
+        """Call on one channel after the other. Returns that of the link."""
+        for c in self.order():
+            self.t += round(CALL_S)
+            if self.t >= DAY_S:
+                return None
+            db = float(self.w.snr_db[c, self.t])
+            linked = self.random.random() < np.interp(db, *CALLS)
+            self.known[c] = self.t, db if linked else NOTHING_DB
+            if linked:
+                return c
+        self.t += 60
+        return None
+
+    def better(self, here: int) -> bool:
+        """Another channel promises enough more than this one."""
+        now = promise(self.w.snr_db[here, self.t])
+        return any(promise(db) > BETTER * now for c, (at, db) in self.known.items()
+                   if c != here and self.t - at <= KNOWN_S)
+
+    def sound(self) -> None:
+        """Both stations sound on every channel."""
+        self.sounded = self.t
+        for c in range(len(self.w.mhz)):
+            self.t += round(2 * SOUND_S)
+            if self.t < DAY_S:
+                db = float(self.w.snr_db[c, self.t])
+                heard = self.random.random() < np.interp(db, *CALLS)
+                self.known[c] = self.t, db if heard else NOTHING_DB
+
+    def stay(self, here: int) -> None:
+        """Use the link until it is lost, or another channel is better, or it is time to sound."""
+        lost = worse = 0
+        while self.t < DAY_S:
+            self.channel[self.t] = here
+            db = float(self.w.snr_db[here, self.t])
+            self.known[here] = self.t, db
+            lost = lost + 1 if promise(db) <= 0 else 0
+            worse = worse + 1 if self.better(here) else 0
+            self.t += 1
+            if lost >= LOST_S or worse >= BETTER_S:
+                return
+            if self.sound_every_s and self.t - self.sounded >= self.sound_every_s:
+                return
+
+    def run(self) -> np.ndarray:
+        """The channel of each second; -1: no link."""
+        while self.t < DAY_S:
+            if self.sound_every_s and self.t - self.sounded >= self.sound_every_s:
+                self.sound()
+            here = self.call()
+            if here is not None:
+                self.stay(here)
+        return self.channel
+
+
+def strategies(w: Weather) -> List[Strategy]:
+    """All strategies, the fixed frequencies first."""
+    return [*(Strategy(f"{f:g} MHz", fixed(k)) for k, f in enumerate(w.mhz)),
+            Strategy("clock table", clock_table),
+            Strategy("ALE", lambda w, r: AlePair(w, r, 0).run()),
+            Strategy("ALE, sounds hourly", lambda w, r: AlePair(w, r, 3600).run()),
+            Strategy("always the best", always_best)]
+
+
+def course(w: Weather, channel: np.ndarray) -> np.ndarray:
+    """Mean SNR of each second on the channel chosen."""
+    found = np.where(channel >= 0, w.snr_db[np.maximum(channel, 0), np.arange(DAY_S)], NOTHING_DB)
+    return np.asarray(found, dtype=np.float32)
+
+
+def carry(snr_db: np.ndarray, seed: int, mode: str = "auto") -> Any:
+    """Bulk data from A to B on the event simulator, over a mean SNR for each second."""
+    s = experiments.scenario()
+    s.duration_s, s.seed, s.record = DAY_S, seed, True
+    s.stations = [experiments.scenario_station(), experiments.scenario_station()]
+    for station, name in zip(s.stations, "AB"):
+        station.name, station.mode = name, mode
+    mean = np.repeat(snr_db, round(1 / STEP_S))
+    paths = []
+    for k, (a, b) in enumerate(("AB", "BA")):
+        fading = experiments.snr_trace.make(mean_db=0, fading_hz=FADING_HZ, duration_s=DAY_S,
+                                            seed=2 * seed + k)
+        values = np.asarray(fading.values, dtype=np.float32) + mean
+        trace = experiments.snr_trace(values.tolist(), STEP_S, fading_hz=FADING_HZ)
+        paths.append(experiments.scenario_path(from_=a, to=b, fading=trace))
+    s.paths = paths
+    traffic = experiments.scenario_traffic()
+    traffic.from_, traffic.to = "A", "B"
+    s.traffic = [traffic]
+    return s.run()
