@@ -1,0 +1,41 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "ale/words/word.h"
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace gr::hf::ale {
+
+/*! \brief Addresses that a station knows: its own ones, nets, and what other stations
+ *         scan (MIL-STD-188-141B A.4.3.2).
+ */
+struct address_book {
+    std::vector<std::string> self; //!< the first one names the station; 1 to 20
+    //! Members of each net in the order of their slots, from slot 1; up to 100.
+    std::map<std::string, std::vector<std::string>> nets;
+    //! Channels that another station scans; 0: it hears all of them at once.
+    std::map<std::string, int> scanned;
+
+    //! How a called address concerns this station.
+    struct match {
+        enum class kind { none, individual, net, all, any };
+        kind how = kind::none;
+        std::string own; //!< own address to answer with
+        std::string net; //!< of a net: its address
+        size_t slot = 0; //!< of a net: 1 for the first
+    };
+    match find(const std::string& called) const;
+
+    //! The word may be the first of an address that concerns this station.
+    bool may_concern(const word& w) const;
+
+    //! \throws std::invalid_argument that names the address and what is allowed
+    void check() const;
+};
+
+} // namespace gr::hf::ale

@@ -1,0 +1,76 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ale/link/address_book.h"
+#include "ale/link/lqa_store.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace gr::hf::test {
+namespace {
+
+using namespace ale;
+using channels = std::vector<size_t>;
+
+TEST(lqa_store, orders_channels_by_both_directions)
+{
+    lqa_store store;
+    const station_time now = std::chrono::seconds(10);
+    store.heard("JOE", 1, 20, now);
+    store.reported("JOE", 1, 0, now);
+    store.heard("JOE", 3, 12, now);
+    store.unanswered("JOE", 0, now);
+    EXPECT_EQ(store.order("JOE", 4, now), (channels{ 3, 1, 2, 0 }));
+    EXPECT_DOUBLE_EQ(*store.score("JOE", 1, now), 10);
+    EXPECT_FALSE(store.score("SAM", 1, now));
+}
+
+TEST(lqa_store, forgets_after_an_hour)
+{
+    lqa_store store;
+    store.heard("JOE", 2, 20, {});
+    EXPECT_TRUE(store.score("JOE", 2, lqa_store::lifetime));
+    EXPECT_FALSE(
+        store.score("JOE", 2, lqa_store::lifetime + std::chrono::nanoseconds(1)));
+}
+
+TEST(lqa_store, is_bounded)
+{
+    lqa_store store;
+    for (size_t k = 0; k <= lqa_store::most_cells; ++k)
+        store.heard("S" + std::to_string(k), 0, 5, station_time(k));
+    EXPECT_EQ(store.size(), lqa_store::most_cells);
+    EXPECT_FALSE(store.score("S0", 0, {}));
+    EXPECT_TRUE(store.score("S4096", 0, station_time(4096)));
+}
+
+TEST(address_book, finds_what_concerns_the_station)
+{
+    using kind = address_book::match::kind;
+    const address_book book{ { "JOE", "EDGAR" }, { { "NET", { "SAM", "JOE" } } }, {} };
+    EXPECT_EQ(book.find("JOE").how, kind::individual);
+    EXPECT_EQ(book.find("NET").slot, 2u);
+    EXPECT_EQ(book.find("SAM").how, kind::none);
+    EXPECT_EQ(book.find("@?@").how, kind::all);
+    EXPECT_EQ(book.find("@E@").how, kind::all);
+    EXPECT_EQ(book.find("@X@").how, kind::none);
+    EXPECT_EQ(book.find("@@R").own, "EDGAR");
+    EXPECT_EQ(book.find("J?E").how, kind::any);
+    EXPECT_EQ(book.find("@@@").how, kind::none);
+    EXPECT_TRUE(book.may_concern(*word::parse("TO:EDG")));
+    EXPECT_TRUE(book.may_concern(*word::parse("TO:@@?")));
+    EXPECT_FALSE(book.may_concern(*word::parse("TO:SAM")));
+    EXPECT_FALSE(book.may_concern(*word::parse("TIS:JOE")));
+}
+
+TEST(address_book, refuses_what_is_no_address)
+{
+    EXPECT_THROW(address_book{}.check(), std::invalid_argument);
+    EXPECT_THROW((address_book{ { "joe" }, {}, {} }.check()), std::invalid_argument);
+    EXPECT_THROW((address_book{ { "JOE" }, {}, { { "SAM", 101 } } }.check()),
+                 std::invalid_argument);
+}
+
+} // namespace
+} // namespace gr::hf::test
