@@ -98,6 +98,14 @@ std::string frame::to_string() const
     return s;
 }
 
+frame_plan plan_to(const std::string& to, const std::string& from)
+{
+    frame_plan p;
+    p.to = { to };
+    p.from = from;
+    return p;
+}
+
 std::vector<word> words_of(const frame_plan& plan)
 {
     const auto self =

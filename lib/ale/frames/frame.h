@@ -57,6 +57,9 @@ struct frame_plan {
     size_t sounds = 2;         //!< how often a sound repeats the address, 1 to 1000
 };
 
+//! A frame with two addresses that wants an answer.
+frame_plan plan_to(const std::string& to, const std::string& from);
+
 /*! \brief Words of a frame: scanning call, leading call, commands and conclusion.
  *  \details A scanning call has two words for each channel. For a group it repeats up to
  *  five first words in turns.
