@@ -454,6 +454,13 @@ void node::set_utc(station_time now, double utc)
 {
     d_impl->set_utc(d_impl->d_time.advance(now), utc);
 }
+void node::set_grant(station_time now, bool open, std::optional<address> only)
+{
+    d_impl->d_time.advance(now);
+    d_impl->set_grant({ open, only });
+}
+std::optional<address> node::wanted() const { return d_impl->wanted(); }
+bool node::active() const { return d_impl->active(); }
 void node::set_emcon(station_time now, bool on)
 {
     d_impl->set_emcon(d_impl->d_time.advance(now), on);

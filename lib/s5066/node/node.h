@@ -137,6 +137,14 @@ public:
      *         S_SUBNET_AVAILABILITY.
      */
     void set_emcon(station_time now, bool on);
+    /*! \brief Allows the channel for all peers or one, or closes it, as link establishment
+     *         (ALE) decides. Unlike in EMCON clients are not notified, and data wait.
+     */
+    void set_grant(station_time now, bool open, std::optional<address> only);
+    //! The most urgent peer with data, whether the channel is granted or not.
+    std::optional<address> wanted() const;
+    //! An exchange is under way, or something can be sent.
+    bool active() const;
     /*! \brief Sets the time: \p utc seconds since 1970 at station time \p now. For a node
      *         with node_config::system_utc; call again when the two clocks may have
      *         drifted apart.

@@ -71,6 +71,9 @@ public:
     void set_broadcast(station_time now, bool on);
     void set_utc(station_time now, double utc);
     void set_emcon(station_time now, bool on);
+    void set_grant(const channel_grant& grant) { d_turns.set_grant(grant); }
+    std::optional<address> wanted() const { return d_turns.wanted(); }
+    bool active() const { return d_turns.active(); }
     node_state state() const;
 
     node_context d_node;

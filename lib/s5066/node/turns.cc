@@ -72,6 +72,30 @@ bool turns::outranked(const peer& p, station_time now) const
     });
 }
 
+bool turns::granted(const peer& p) const
+{
+    return d_grant.open &&
+           (!d_grant.only || p.addr == *d_grant.only || p.addr.is_group());
+}
+
+std::optional<address> turns::wanted() const
+{
+    const peer* best = nullptr;
+    for (const auto& [raw, q] : d_node.peers)
+        if (!q->addr.is_group() && has_data(*q) &&
+            (!best || urgency(*q) > urgency(*best)))
+            best = q.get();
+    return best ? std::optional(best->addr) : std::nullopt;
+}
+
+bool turns::active() const
+{
+    return !quiet() ||
+           std::any_of(d_node.peers.begin(), d_node.peers.end(), [this](auto& e) {
+               return granted(*e.second) && sendable(*e.second);
+           });
+}
+
 bool turns::sendable(const peer& p) const
 {
     return control_waiting(p) || p.ack_owed() || has_data(p);
@@ -88,7 +112,7 @@ bool turns::ack_only(const peer& p) const
 
 std::optional<turns::start> turns::next() const
 {
-    if (d_transmitting || d_emcon) {
+    if (d_transmitting || d_emcon || !d_grant.open) {
         return std::nullopt;
     }
     if (d_node.config.full_duplex) {
@@ -103,7 +127,7 @@ std::optional<turns::start> turns::next() const
         const bool others = long_run() || d_links.exclusive_wanted() || must_yield() ||
                             outranked(*d_turn, d_turn_at);
         const bool paused = d_turn_at < d_turn->turn.not_before;
-        if (sendable(*d_turn) && (owes || !(others || paused))) {
+        if (granted(*d_turn) && sendable(*d_turn) && (owes || !(others || paused))) {
             return start{ d_turn_at, d_turn };
         }
         // A turn with another peer continues from here, unless other stations come first.
@@ -121,7 +145,7 @@ std::optional<turns::start> turns::best_from(station_time from) const
 {
     std::optional<start> best;
     const auto consider = [&](peer& p) {
-        if (!sendable(p)) {
+        if (!granted(p) || !sendable(p)) {
             return;
         }
         const station_time at =
@@ -149,7 +173,7 @@ std::optional<turns::start> turns::next_duplex() const
         peer& p = *q;
         // An ACK waits for the end of the reception, so that it covers all of it.
         const bool ack = !d_receiving && p.ack_owed();
-        if (!ack && !control_waiting(p) && (d_waiting || !has_data(p))) {
+        if (!granted(p) || (!ack && !control_waiting(p) && (d_waiting || !has_data(p)))) {
             continue;
         }
         if (!best || p.turn.ready_at < best->at) {

@@ -12,6 +12,12 @@
 
 namespace gr::hf::s5066 {
 
+//! Use of the channel that link establishment allows.
+struct channel_grant {
+    bool open = true;            //!< false: nothing is transmitted
+    std::optional<address> only; //!< node or group that may be sent to; empty: all
+};
+
 /*! \brief Decides whose turn it is between this node and its peers, and to which peer it
  *         transmits next: answers first, then the peer with the most urgent data, in
  *         turn.
@@ -38,6 +44,15 @@ public:
     //! Emission control: no transmission starts.
     bool emcon() const { return d_emcon; }
     void set_emcon(bool on) { d_emcon = on; }
+
+    /*! \brief Whether the channel may be used, and for whom, as link establishment (ALE)
+     *         decides.
+     */
+    void set_grant(const channel_grant& grant) { d_grant = grant; }
+    //! The most urgent peer with data, whether the channel is granted or not.
+    std::optional<address> wanted() const;
+    //! An exchange is under way, or something can be sent to a peer with a grant.
+    bool active() const;
 
     // Next step
     //! A transmission and its earliest start.
@@ -92,6 +107,7 @@ private:
     std::optional<start> best_from(station_time from) const;
     bool has_data(const peer& p) const;
     bool sendable(const peer& p) const;
+    bool granted(const peer& p) const;
     bool outranked(const peer& p, station_time now) const;
     bool must_yield() const;
     bool long_run() const;
@@ -103,6 +119,7 @@ private:
     bool d_transmitting = false;
     bool d_receiving = false;
     bool d_emcon = false;
+    channel_grant d_grant;
     // Since when: a signal that we do not receive.
     std::optional<station_time> d_carrier_since;
     peer* d_turn = nullptr; // has just addressed us: we may answer at once
