@@ -1,0 +1,133 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// Stations with real samples: every channel is the sum of what others send, and noise.
+#include "ale/link_pair.h"
+#include "ale/station/link_radio.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <stdexcept>
+
+namespace gr::hf::test {
+namespace {
+
+constexpr size_t piece = 96; // 10 ms
+
+// Two stations on channels with noise.
+class samples_pair
+{
+public:
+    samples_pair(const link_settings& s, double snr_db)
+        : d_channels(s.channels), d_noise_sd(std::sqrt(0.5 * std::pow(10, -snr_db / 10) *
+                                                       link_radio::rate / 3000))
+    {
+        auto caller = book("SAM");
+        if (s.wide)
+            caller.scanned["JOE"] = 0;
+        d_stations.emplace_back(s, caller, s.channels, 1);
+        d_stations.emplace_back(s, book("JOE"), s.channels, 2);
+        for (auto& a : d_air)
+            a.assign(d_channels, std::vector<link_radio::sample>(piece));
+    }
+    link_radio& at(size_t k) { return d_stations[k]; }
+    // One piece. The stations hear what was sent in the piece before.
+    void step()
+    {
+        auto heard = d_air;
+        for (auto& station : heard)
+            for (auto& x : station)
+                for (auto& v : x)
+                    v += link_radio::sample(noise(), noise());
+        std::vector<link_radio::sample> modem(piece), quiet(piece);
+        for (size_t k = 0; k < 2; ++k) {
+            std::vector<const link_radio::sample*> in;
+            std::vector<link_radio::sample*> out;
+            for (size_t c = 0; c < d_channels; ++c) {
+                in.push_back(heard[1 - k][c].data());
+                out.push_back(d_air[k][c].data());
+            }
+            d_stations[k].receive(in, piece, modem.data());
+            d_stations[k].transmit(quiet.data(), piece, out);
+            while (const auto a = d_stations[k].poll())
+                d_last[k] = a->what;
+        }
+    }
+    bool run_until(link_state wanted, double limit_s)
+    {
+        for (int n = 0; n < static_cast<int>(100 * limit_s); ++n) {
+            step();
+            if (d_stations[0].link().state() == wanted &&
+                d_stations[1].link().state() == wanted)
+                return true;
+        }
+        return false;
+    }
+
+private:
+    float noise() { return d_noise_sd * d_normal(d_random); }
+
+    size_t d_channels;
+    float d_noise_sd;
+    std::mt19937 d_random{ 3 };
+    std::normal_distribution<float> d_normal;
+    std::deque<link_radio> d_stations;
+    std::array<std::vector<std::vector<link_radio::sample>>, 2> d_air;
+    std::array<kind, 2> d_last{};
+};
+
+TEST(link_radio, scanning_stations_link_and_part)
+{
+    samples_pair p(scanning(3), 0);
+    p.run_until(link_state::linked, 3);
+    p.at(sam).keeper().update("JOE", false, p.at(sam).now());
+    ASSERT_TRUE(p.run_until(link_state::linked, 15));
+    EXPECT_EQ(p.at(sam).link().channel(), p.at(joe).link().channel());
+    EXPECT_TRUE(p.at(joe).link().quality().score(
+        "SAM", p.at(joe).link().channel(), p.at(joe).now()));
+    p.at(sam).link().end(p.at(sam).now());
+    EXPECT_TRUE(p.run_until(link_state::scanning, 5));
+}
+
+TEST(link_radio, wide_stations_link_at_once)
+{
+    samples_pair p(wide(4), 0);
+    p.run_until(link_state::linked, 3);
+    p.at(sam).link().call("JOE", "", p.at(sam).now());
+    EXPECT_TRUE(p.run_until(link_state::linked, 5.5));
+}
+
+TEST(link_radio, the_keeper_calls_again_and_parts_for_another_peer)
+{
+    link_machine m(scanning(1), book("SAM"), 1);
+    link_keeper k(m);
+    m.advance(0s);
+    const auto calls = [&](station_time until, const std::string& wanted) {
+        int n = 0;
+        for (station_time t = m.next_deadline().value_or(0s); t < until; t += 100ms) {
+            k.update(wanted, false, t);
+            m.advance(t);
+            while (const auto a = m.poll()) {
+                k.on_action(*a, t);
+                if (a->what == kind::transmit) {
+                    ++n;
+                    m.transmitted(t);
+                }
+            }
+        }
+        return n;
+    };
+    // Two rounds, then a minute of rest, then again.
+    EXPECT_EQ(calls(60s, "JOE"), 2);
+    EXPECT_EQ(calls(130s, "JOE"), 2);
+    EXPECT_EQ(calls(400s, ""), 0);
+}
+
+TEST(link_radio, needs_a_stream_for_each_channel)
+{
+    EXPECT_THROW(link_radio(wide(3), book("SAM"), 1, 1), std::invalid_argument);
+    EXPECT_THROW(link_radio(scanning(3), book("SAM"), 2, 1), std::invalid_argument);
+}
+
+} // namespace
+} // namespace gr::hf::test
