@@ -17,6 +17,10 @@ namespace {
 // Limit of a receiver's ratio: those of iterating detectors are too confident beyond.
 constexpr float largest_ratio = 25;
 
+/* Distance within which a preamble found later is a reinserted one, s: paths of F.1487 lie
+ * at most 7 ms apart. */
+constexpr double same_place_s = 0.01;
+
 float limited(float ratio) { return std::clamp(ratio, -largest_ratio, largest_ratio); }
 
 // How far two receptions agree: zero mean and variance 1 if they are unrelated.
@@ -34,12 +38,22 @@ struct agreement {
     double deviations() const { return square > 0 ? product / std::sqrt(square) : 0; }
 };
 
-double mean_snr_db(const std::vector<soft_block>& blocks)
+// Start of block 0 of a reception, in the receiver's time, s.
+double start_s(const soft_transmission& t)
 {
-    double power = 0;
-    for (const soft_block& b : blocks)
-        power += std::pow(10, b.snr_db / 10);
-    return 10 * std::log10(power / static_cast<double>(blocks.size()));
+    const description& d = describe(t.m);
+    const soft_block& b = t.blocks.front();
+    return b.begin_s -
+           static_cast<double>(d.block_begin(static_cast<uint64_t>(b.number))) /
+               d.symbol_rate_bd;
+}
+
+/* Time from block 0 to block \p number, s. A reinserted preamble counts with its share
+ * of each block, as it is not known how many lie before block 0. */
+double elapsed_s(const description& d, int64_t number)
+{
+    return static_cast<double>(number) * static_cast<double>(d.cycle_symbols()) /
+           static_cast<double>(d.blocks_per_cycle()) / d.symbol_rate_bd;
 }
 
 } // namespace
@@ -58,56 +72,92 @@ void soft_combiner::add(size_t receiver, soft_transmission t)
 // The shift at which a reception agrees best with the sums; empty: it does not belong.
 std::optional<int64_t> soft_combiner::shift_in(const group& g, const reception& r) const
 {
-    const placed& seed = g.members.front();
-    const soft_transmission &a = seed.heard->what, &b = r.what;
+    const soft_transmission &a = g.members.front().heard->what, &b = r.what;
     if (!(a.m == b.m))
         return std::nullopt;
     const description& d = describe(a.m);
-    const double block_s = static_cast<double>(d.block_symbols()) / d.symbol_rate_bd;
-    const double later = b.blocks.front().begin_s - a.blocks.front().begin_s;
-    const double limit =
-        d_o.max_delay_s + d_o.max_clock * std::abs(b.blocks.front().begin_s);
-    int64_t from = 0, to = 0;
-    if (a.joined || b.joined) {
-        from = static_cast<int64_t>(std::ceil((later - limit) / block_s));
-        to = static_cast<int64_t>(std::floor((later + limit) / block_s));
-    } else if (std::abs(later) > limit) {
-        return std::nullopt;
+    const double block_s = elapsed_s(d, 1);
+    double middle = start_s(b) - start_s(a);
+    double limit = d_o.max_delay_s + d_o.max_clock * std::abs(start_s(b));
+    const auto own = std::find_if(
+        g.members.begin(), g.members.end(), [&r](const placed& p) {
+            return p.heard->receiver == r.receiver;
+        });
+    int64_t known = g.members.front().shift;
+    if (own != g.members.end()) { // its clock tells the place, but for a hole
+        known = own->shift;
+        middle = start_s(b) - start_s(own->heard->what);
+        limit = block_s / 2;
     }
+    // Reinserted preambles before block 0 move it by less than half a block.
+    const auto from =
+        static_cast<int64_t>(std::ceil((middle - limit) / block_s - 0.5));
+    const auto to = static_cast<int64_t>(std::floor((middle + limit) / block_s + 0.5));
     std::optional<int64_t> best;
     double most = d_o.least_alike;
     for (int64_t shift = from; shift <= to; ++shift) {
         agreement both;
         for (const soft_block& one : b.blocks) {
-            const int64_t k = one.number + seed.shift + shift - g.first;
-            if (k >= 0 && k < static_cast<int64_t>(g.sums.size()))
-                both.add(g.sums[static_cast<size_t>(k)], one.ratios);
+            const auto sum = g.sums.find(one.number + known + shift);
+            if (sum != g.sums.end())
+                both.add(sum->second, one.ratios);
         }
         if (both.deviations() > most) {
             most = both.deviations();
-            best = seed.shift + shift;
+            best = known + shift;
         }
     }
     return best;
 }
 
+/* How far the blocks of \p other are shifted in \p g, if both are of one transmission.
+ * One receiver with receptions in both tells the shift. The soft bits tell whether it is
+ * true, or that \p other starts where \p g would have its next reinserted preamble. */
+std::optional<int64_t> soft_combiner::shift_of(const group& g, const group& other) const
+{
+    const mode& m = g.members.front().heard->what.m;
+    const description& d = describe(m);
+    if (!(m == other.members.front().heard->what.m))
+        return std::nullopt;
+    for (const placed& a : g.members)
+        for (const placed& b : other.members) {
+            if (a.heard->receiver != b.heard->receiver)
+                continue;
+            const double later = start_s(b.heard->what) - start_s(a.heard->what);
+            const auto blocks = std::llround(later / elapsed_s(d, 1));
+            const int64_t shift = a.shift + blocks - b.shift;
+            agreement both;
+            for (const auto& [number, ratios] : other.sums) {
+                const auto sum = g.sums.find(number + shift);
+                if (sum != g.sums.end())
+                    both.add(sum->second, ratios);
+            }
+            if (both.deviations() > d_o.least_alike)
+                return shift;
+            const bool after = other.sums.begin()->first + shift > g.sums.rbegin()->first;
+            const bool on_cycle =
+                d.reinserted > 0 && !b.heard->what.joined &&
+                blocks % static_cast<int64_t>(d.blocks_per_cycle()) == 0 &&
+                std::abs(later - elapsed_s(d, blocks)) <
+                    same_place_s + d_o.max_clock * std::abs(later);
+            if (after && on_cycle && !decode(g).complete)
+                return shift;
+        }
+    return std::nullopt;
+}
+
+// A receiver with several receptions of a block gives one: its noise in them is the same.
 void soft_combiner::add_to(group& g, const reception& r, int64_t shift)
 {
     g.members.push_back({ &r, shift });
     for (const soft_block& b : r.what.blocks) {
         const int64_t number = b.number + shift;
-        if (g.sums.empty())
-            g.first = number;
-        if (number < g.first) {
-            g.sums.insert(g.sums.begin(), static_cast<size_t>(g.first - number), {});
-            g.first = number;
-        }
-        const auto k = static_cast<size_t>(number - g.first);
-        if (k >= g.sums.size())
-            g.sums.resize(k + 1);
-        g.sums[k].resize(b.ratios.size(), 0);
+        if (!g.contributed.insert({ r.receiver, number }).second)
+            continue;
+        auto& sum = g.sums[number];
+        sum.resize(b.ratios.size(), 0);
         for (size_t i = 0; i < b.ratios.size(); ++i)
-            g.sums[k][i] += limited(b.ratios[i]);
+            sum[i] += limited(b.ratios[i]);
     }
 }
 
@@ -115,27 +165,23 @@ combined_message soft_combiner::decode(const group& g)
 {
     combined_message c;
     c.m = g.members.front().heard->what.m;
-    c.joined = true;
-    for (const placed& p : g.members) {
-        const soft_transmission& t = p.heard->what;
-        c.joined = c.joined && t.joined;
-        c.parts.push_back({ p.heard->receiver,
-                            t.blocks.front().begin_s,
-                            mean_snr_db(t.blocks),
-                            t.blocks.size() });
-    }
     const description& d = describe(c.m);
+    const int64_t first = g.sums.begin()->first, last = g.sums.rbegin()->first;
+    c.joined = std::none_of(g.members.begin(), g.members.end(), [&](const placed& p) {
+        return !p.heard->what.joined && p.shift == first;
+    });
+    c.parts = parts_of(g);
     block_decoder decoder(d);
     message_parser parser;
     parser.set_most_significant_first(d.most_significant_first);
     const std::vector<float> unknown(d.coded_bits, 0);
-    for (const auto& sum : g.sums) {
-        const decoded_block b = decoder.decode(sum.empty() ? unknown : sum);
+    for (int64_t number = first; number <= last && !c.complete; ++number) {
+        const auto sum = g.sums.find(number);
+        const decoded_block b =
+            decoder.decode(sum == g.sums.end() ? unknown : sum->second);
         ++c.blocks;
         c.coded_ber += b.coded_ber;
         c.complete = parser.push(b.bits, c.octets).has_value();
-        if (c.complete)
-            break;
     }
     c.coded_ber /= static_cast<double>(std::max<size_t>(1, c.blocks));
     if (!c.complete)
@@ -143,7 +189,38 @@ combined_message soft_combiner::decode(const group& g)
     return c;
 }
 
-std::vector<combined_message> soft_combiner::combine() const
+// What each receiver contributed.
+std::vector<combined_message::part> soft_combiner::parts_of(const group& g)
+{
+    const description& d = describe(g.members.front().heard->what.m);
+    const int64_t first = g.sums.begin()->first;
+    std::vector<combined_message::part> parts;
+    std::set<std::pair<size_t, int64_t>> counted;
+    for (const placed& p : g.members) {
+        const soft_transmission& t = p.heard->what;
+        const size_t receiver = p.heard->receiver;
+        auto part = std::find_if(parts.begin(), parts.end(), [receiver](const auto& q) {
+            return q.receiver == receiver;
+        });
+        if (part == parts.end()) {
+            parts.push_back({ receiver, 0, t.freq_hz, 0, 0, true });
+            part = parts.end() - 1;
+            part->begin_s = start_s(t) - elapsed_s(d, p.shift - first);
+        }
+        part->joined = part->joined && (t.joined || p.shift != first);
+        for (const soft_block& b : t.blocks)
+            if (counted.insert({ receiver, b.number + p.shift }).second) {
+                ++part->blocks;
+                part->snr_db += std::pow(10, b.snr_db / 10); // the sum, until the end
+            }
+    }
+    for (auto& part : parts)
+        part.snr_db = 10 * std::log10(part.snr_db / static_cast<double>(
+                                                        std::max<size_t>(1, part.blocks)));
+    return parts;
+}
+
+std::vector<soft_combiner::group> soft_combiner::groups() const
 {
     std::vector<const reception*> order;
     for (const reception& r : d_receptions)
@@ -165,8 +242,29 @@ std::vector<combined_message> soft_combiner::combine() const
             add_to(groups.back(), *r, 0);
         }
     }
+    // Parts that had no block in common may have one with a third part.
+    for (size_t k = 0; k < groups.size();) {
+        size_t other = 0;
+        std::optional<int64_t> shift;
+        for (; other < groups.size(); ++other)
+            if (other != k && (shift = shift_of(groups[other], groups[k])))
+                break;
+        if (!shift) {
+            ++k;
+            continue;
+        }
+        for (const placed& p : groups[k].members)
+            add_to(groups[other], *p.heard, p.shift + *shift);
+        groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(k));
+        k = 0;
+    }
+    return groups;
+}
+
+std::vector<combined_message> soft_combiner::combine() const
+{
     std::vector<combined_message> messages;
-    for (const group& g : groups)
+    for (const group& g : groups())
         messages.push_back(decode(g));
     std::stable_sort(messages.begin(), messages.end(), [](const auto& a, const auto& b) {
         return a.parts.front().begin_s < b.parts.front().begin_s;

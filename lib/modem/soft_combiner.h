@@ -6,7 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace gr::hf::kernel {
@@ -22,11 +25,16 @@ struct combined_message {
     //! What a receiver heard of it.
     struct part {
         size_t receiver = 0;
-        double begin_s = 0; //!< first symbol of the message's data, in its own time
+        //! First symbol of the message's data, in the receiver's time. Negative if the
+        //! receiver started later.
+        double begin_s = 0;
+        double freq_hz = 0; //!< carrier offset
         double snr_db = 0;  //!< mean power over its blocks
-        size_t blocks = 0;
+        size_t blocks = 0;  //!< that it contributed
+        bool joined = false; //!< it missed the start
     };
-    std::vector<part> parts; //!< the one with the most certain soft bits first
+    //! One for each receiver that took part, the one with the most certain soft bits first.
+    std::vector<part> parts;
 };
 
 /*! \brief Combines receivers at different places that heard the same transmissions: adds
@@ -34,7 +42,8 @@ struct combined_message {
  *
  * Receivers may start at different times and have clocks of their own. Two receptions are of
  * one transmission if mode and time agree, and if their soft bits are alike. Soft bits
- * alone decide by how many blocks a reception is shifted whose start was missed.
+ * alone decide by how many blocks one reception is shifted against the other. So the parts
+ * of a transmission that a receiver lost and found again come together too.
  *
  * The sum of the ratios is what an ideal receiver of independent noises would decode
  * (Brennan 1959, "Linear diversity combining techniques"). Each receiver iterates between
@@ -74,13 +83,16 @@ private:
     //! Receptions of one transmission.
     struct group {
         std::vector<placed> members;
-        int64_t first = 0;                    // number of the first sum
-        std::vector<std::vector<float>> sums; // empty: no receiver has the block
+        std::map<int64_t, std::vector<float>> sums;      // by number of the block
+        std::set<std::pair<size_t, int64_t>> contributed; // receiver, number
     };
 
     std::optional<int64_t> shift_in(const group& g, const reception& r) const;
+    std::optional<int64_t> shift_of(const group& g, const group& other) const;
+    std::vector<group> groups() const;
     static void add_to(group& g, const reception& r, int64_t shift);
     static combined_message decode(const group& g);
+    static std::vector<combined_message::part> parts_of(const group& g);
 
     options d_o;
     std::vector<reception> d_receptions;

@@ -6,6 +6,7 @@
 #include "mode_argument.h"
 #include "modem/burst_modulator.h"
 #include "modem/burst_receiver.h"
+#include "modem/combining_receiver.h"
 #include "modem/diversity_receiver.h"
 #include "s5066/rate/rate_range.h"
 #include "waveform/description.h"
@@ -434,6 +435,107 @@ void bind_diversity_receiver(py::module& m)
                                "Decoded blocks, of modes that can be decoded from both.");
 }
 
+void push_one(kernel::combining_receiver& rx,
+              size_t receiver,
+              const samples& in,
+              const std::optional<shares>& erased)
+{
+    if (receiver >= rx.receivers())
+        throw py::value_error("receiver " + std::to_string(receiver) +
+                              ": allowed are 0 to " + std::to_string(rx.receivers() - 1));
+    if (erased && erased->size() != in.size())
+        throw py::value_error("erased has " + std::to_string(erased->size()) +
+                              " values for " + std::to_string(in.size()) + " samples");
+    const py::gil_scoped_release release;
+    rx.push(receiver,
+            in.data(),
+            static_cast<size_t>(in.size()),
+            erased ? erased->data() : nullptr);
+}
+
+py::dict message_dict(const kernel::combined_message& c)
+{
+    using namespace pybind11::literals;
+    py::list parts;
+    for (const auto& p : c.parts)
+        parts.append(py::dict("receiver"_a = p.receiver,
+                              "begin"_a = p.begin_s,
+                              "freq_offset_hz"_a = p.freq_hz,
+                              "snr_db"_a = p.snr_db,
+                              "blocks"_a = p.blocks,
+                              "joined"_a = p.joined));
+    return py::dict("mode"_a = c.m.to_string(),
+                    "reading"_a = to_string(c.m.reading),
+                    "joined"_a = c.joined,
+                    "complete"_a = c.complete,
+                    "octets"_a =
+                        py::bytes(reinterpret_cast<const char*>(c.octets.data()),
+                                  c.octets.size()),
+                    "blocks"_a = c.blocks,
+                    "coded_ber"_a = c.coded_ber,
+                    "parts"_a = parts);
+}
+
+std::vector<py::dict> combine(const kernel::combining_receiver& rx)
+{
+    std::vector<kernel::combined_message> messages;
+    {
+        const py::gil_scoped_release release;
+        messages = rx.combine();
+    }
+    std::vector<py::dict> dicts;
+    for (const auto& m : messages)
+        dicts.push_back(message_dict(m));
+    return dicts;
+}
+
+void bind_combining_receiver(py::module& m)
+{
+    py::class_<kernel::combining_receiver>(
+        m,
+        "combining_receiver",
+        "Receivers at 2 to 6 places that heard the same transmissions, each with its own "
+        "clock and start time. Decodes every transmission from the soft bits of all.")
+        .def(py::init([](size_t receivers,
+                         bool zero_interleaver,
+                         int effort,
+                         int bandwidth,
+                         bool join) {
+                 kernel::rx_options o;
+                 o.zero_interleaver = zero_interleaver;
+                 o.effort = effort;
+                 return std::make_unique<kernel::combining_receiver>(
+                     receivers, o, kernel::listened_for(bandwidth, join));
+             }),
+             py::arg("receivers"),
+             py::arg("zero_interleaver") = false,
+             py::arg("effort") = 1,
+             py::arg("bandwidth") = 3,
+             py::arg("join") = true,
+             "receivers: their number, 2 to 6. The other options as in hf.receiver.")
+        .def("push",
+             &push_one,
+             py::arg("receiver"),
+             py::arg("samples"),
+             py::arg("erased") = py::none(),
+             "Take complex samples of one receiver, numbered from 0, as hf.receiver "
+             "does. Receivers may be pushed in turns, one after the other, or from "
+             "several threads, one for each receiver. End each with 12 s of zeros.")
+        .def("heard",
+             &kernel::combining_receiver::heard,
+             py::arg("receiver"),
+             "Number of transmissions that a receiver found by itself.")
+        .def("combine",
+             &combine,
+             "Combine and decode everything pushed. Returns a list of dictionaries, one "
+             "for each transmission, in order of time: mode, reading, joined (every "
+             "receiver missed its start), complete (its end-of-message marker was "
+             "found), octets, blocks, coded_ber (share of coded bits that the decoder "
+             "corrected) and parts. A part is what one receiver contributed: receiver, "
+             "begin (first symbol of the data, s of its input), freq_offset_hz, snr_db, "
+             "blocks, joined. The most certain one is first.");
+}
+
 void bind_channel_model(py::module& m)
 {
     py::class_<kernel::channel>(m, "channel_model", "HF channel: fading, offset, noise.")
@@ -505,5 +607,6 @@ void bind_engines(py::module& m)
     bind_modulator(m);
     bind_receiver(m);
     bind_diversity_receiver(m);
+    bind_combining_receiver(m);
     bind_channel_model(m);
 }
