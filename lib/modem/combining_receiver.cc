@@ -29,6 +29,8 @@ void combining_receiver::push(size_t receiver,
     d_receivers.at(receiver)->push(samples, n, erased);
 }
 
+bool combining_receiver::again() { return false; }
+
 size_t combining_receiver::heard(size_t receiver) const
 {
     return d_receivers.at(receiver)->heard().size();

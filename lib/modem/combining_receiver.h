@@ -44,6 +44,11 @@ public:
               size_t n,
               const float* erased = nullptr);
 
+    /*! \brief True if a second reading may help: then push all samples of every receiver
+     *         again, from the first on.
+     */
+    bool again();
+
     //! Transmissions that a receiver heard by itself so far.
     size_t heard(size_t receiver) const;
 

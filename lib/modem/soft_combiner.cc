@@ -203,20 +203,27 @@ std::vector<combined_message::part> soft_combiner::parts_of(const group& g)
             return q.receiver == receiver;
         });
         if (part == parts.end()) {
-            parts.push_back({ receiver, 0, t.freq_hz, 0, 0, true });
-            part = parts.end() - 1;
+            part = parts.insert(parts.end(), combined_message::part{});
+            part->receiver = receiver;
+            part->freq_hz = t.freq_hz;
+            part->joined = true;
             part->begin_s = start_s(t) - elapsed_s(d, p.shift - first);
         }
         part->joined = part->joined && (t.joined || p.shift != first);
         for (const soft_block& b : t.blocks)
             if (counted.insert({ receiver, b.number + p.shift }).second) {
-                ++part->blocks;
-                part->snr_db += std::pow(10, b.snr_db / 10); // the sum, until the end
+                ++part->blocks; // sums, until the end
+                part->snr_db += std::pow(10, b.snr_db / 10);
+                part->doppler_hz += b.doppler_hz;
+                part->delay_spread_ms += b.delay_spread_ms;
             }
     }
-    for (auto& part : parts)
-        part.snr_db = 10 * std::log10(part.snr_db / static_cast<double>(
-                                                        std::max<size_t>(1, part.blocks)));
+    for (auto& part : parts) {
+        const auto blocks = static_cast<double>(part.blocks);
+        part.snr_db = 10 * std::log10(part.snr_db / blocks);
+        part.doppler_hz /= blocks;
+        part.delay_spread_ms /= blocks;
+    }
     return parts;
 }
 

@@ -30,6 +30,8 @@ struct combined_message {
         double begin_s = 0;
         double freq_hz = 0; //!< carrier offset
         double snr_db = 0;  //!< mean power over its blocks
+        //! Means over its blocks, see soft_block.
+        double doppler_hz = 0, delay_spread_ms = 0;
         size_t blocks = 0;  //!< that it contributed
         bool joined = false; //!< it missed the start
     };

@@ -57,7 +57,12 @@ void soft_receiver::take(const rx_event& e)
         return;
     soft_transmission& t = d_heard.back();
     t.m.reading = octets->reading;
-    soft_block b{ 0, seconds(e.sample), e.channel.snr_db, e.details->llrs };
+    soft_block b{ 0,
+                  seconds(e.sample),
+                  e.channel.snr_db,
+                  e.channel.doppler_hz,
+                  e.channel.delay_spread_ms,
+                  e.details->llrs };
     if (!t.blocks.empty())
         b.number = number_of(describe(t.m),
                              t.blocks.back().number + 1,

@@ -173,7 +173,7 @@ def subcarrier_of(source: recording.Recording, bandwidth: int, given: Optional[f
 Heard = Tuple[np.ndarray, np.ndarray]
 
 
-class _Baseband:
+class Baseband:
     """A recording at the modem's sample rate. seconds: duration read so far."""
 
     def __init__(self, source: recording.Recording, subcarrier: float, bandwidth: int) -> None:
@@ -241,7 +241,7 @@ def demodulate(source: recording.Recording, reception: Reception, subcarrier: fl
     options = {"zero_interleaver": zero_interleaver, "effort": effort, "bandwidth": bandwidth,
                "details": dumped is not None, "join": join}
     end = silence(bandwidth)
-    first = _Baseband(source, subcarrier, bandwidth)
+    first = Baseband(source, subcarrier, bandwidth)
     if second is None:
         receiver = _hf.receiver(**options)
         for piece, erased in first.pieces():
@@ -250,7 +250,7 @@ def demodulate(source: recording.Recording, reception: Reception, subcarrier: fl
         take(receiver.push(end))
     else:
         both = _hf.diversity_receiver(**options)
-        for a, b in together(first.pieces(), _Baseband(second, subcarrier, bandwidth).pieces()):
+        for a, b in together(first.pieces(), Baseband(second, subcarrier, bandwidth).pieces()):
             take(both.push(a[0], b[0], a[1], b[1]))
             progress(source.share())
         take(both.push(end, end))

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf demodulate: finds every transmission in a recording."""
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 import json
 import os
 import sys
-from typing import Any, BinaryIO, Dict, List, Optional, Tuple
+from typing import Any, BinaryIO, Dict, Iterator, List, Optional, Tuple
 
 import click
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from .. import hf_python as _hf
 from .. import demodulation, dump, output, recording
 from ..options import option
-from . import fail
+from . import _combine, fail
 from ._options import options
 from ._output import checked
 from ._progress import Progress
@@ -29,7 +30,7 @@ def _say(report: demodulation.Report, as_json: bool) -> None:
                    "SNR {snr_db:.1f} dB, offset {freq_offset_hz:+.1f} Hz, ended: {ended}"
                    .format(**report) + (", its start was missed" if report["joined"] else "")
                    + (f", reading: {report['reading']}" if report["reading"] != "standard"
-                      else ""),
+                      else "") + _combine.receivers(report),
                    err=True)
 
 
@@ -149,7 +150,7 @@ def _try_all(heard: _Input, tried: List[int], subcarrier: Optional[float],
 
 
 @click.command(short_help="Samples to octets.")
-@click.argument("path", metavar="[IN]", default="-", type=click.Path(allow_dash=True))
+@click.argument("paths", metavar="[IN]...", nargs=-1, type=click.Path(allow_dash=True))
 @options(Form, "form")
 @click.option("--subcarrier", type=float,
               help="Centre of the signal, Hz.  [default: 1800 in 3 kHz, 300 + half of the "
@@ -164,9 +165,14 @@ def _try_all(heard: _Input, tried: List[int], subcarrier: Optional[float],
                    "(within a few ms). Both are decoded together. While one has no signal, the "
                    "other is decoded alone. channels: the two channels of IN (WAV or SigMF) are "
                    "two antennas.")
+@click.option("--combine", is_flag=True,
+              help="IN are 2 to 6 recordings of the same transmissions from different places, by "
+                   "receivers with clocks of their own, started at most 3 s apart. Every "
+                   "transmission is decoded from all of them.")
 @options(Reports, "reports")
-def command(path: str, form: Form, subcarrier: Optional[float], bandwidth: Optional[int],
-            receiver: Receiver, other: Optional[str], reports: Reports) -> None:
+def command(paths: Tuple[str, ...], form: Form, subcarrier: Optional[float],
+            bandwidth: Optional[int], receiver: Receiver, other: Optional[str], combine: bool,
+            reports: Reports) -> None:
     """Find every transmission in IN and write its octets to standard output at once.
 
     IN is a WAV file, a SigMF recording (its .sigmf-meta or .sigmf-data), raw samples
@@ -185,6 +191,10 @@ def command(path: str, form: Form, subcarrier: Optional[float], bandwidth: Optio
     (two-sigma spread), delay_spread_ms (two standard deviations), coded_ber (share of coded
     bits that the decoder corrected).
 
+    With --combine, times are those of the first IN that took part, and snr_db is the sum over
+    all of them. The key receivers lists each IN that took part: recording, start_s,
+    freq_offset_hz, snr_db, blocks, joined.
+
     \b
     Examples:
       hf demodulate recording.wav > message.txt
@@ -193,34 +203,62 @@ def command(path: str, form: Form, subcarrier: Optional[float], bandwidth: Optio
       hf demodulate --bandwidth 12 --subcarrier 24000 if.wav > picture.jpg
       hf demodulate north.wav --diversity south.wav > message.txt
       hf demodulate both.wav --diversity channels > message.txt
+      hf demodulate oslo.wav graz.wav porto.wav --combine > message.txt
       arecord -t wav -f S16_LE -r 48000 | hf demodulate --json -
     """
+    # Octets on the same terminal would damage the progress bar.
+    show = not reports.quiet and not sys.stdout.isatty()
+    if combine:
+        _combine.check(paths, {"--diversity": other is not None,
+                               "--dump": reports.folder is not None})
+        with _failures(", ".join(paths)):
+            _combine.run(paths, lambda: [_open(path, form) for path in paths], subcarrier,
+                         bandwidth, show, reports.say, **asdict(receiver))
+        return
+    if len(paths) > 1:
+        raise click.UsageError(f"{len(paths)} recordings ({', '.join(paths)}): more than one "
+                               "need --combine")
+    path = paths[0] if paths else "-"
     if path == "-" and sys.stdin.isatty():
         raise click.UsageError("no input: name a file or use a pipe")
+    with _failures(path):
+        _one(_Input(path, other, form), subcarrier, bandwidth, receiver, reports, show)
+
+
+def _open(path: str, form: Form) -> recording.Recording:
+    return recording.open_recording(path, form.sample_rate, form.raw_format, form.iq)
+
+
+@contextmanager
+def _failures(name: str) -> Iterator[None]:
+    """Errors of reading and writing become errors of the command."""
     try:
-        heard = _Input(path, other, form)
-        reception = demodulation.Reception(heard.write, reports.say)
-        source, second = heard.source, heard.second
-        if second is not None and second.complex_samples != source.complex_samples:
-            raise recording.RecordingError(f"{second.name}: IN and IN2 must be both audio or both "
-                                           "complex")
-        with checked():
-            output.check_stdout(source.paths + (second.paths if second else []))
-            dumped = dump.Dump(reports.folder, reports.force) if reports.folder else None
-        # Octets on the same terminal would damage the progress bar.
-        show = not reports.quiet and not sys.stdout.isatty()
-        tried = ([bandwidth] if bandwidth is not None
-                 else demodulation.bandwidths_of(source, subcarrier))
-        how = {**asdict(receiver), "dumped": dumped}
-        seconds = _try_all(heard, tried, subcarrier, reception, show, how)
+        yield
     except recording.RecordingError as error:
         raise fail(str(error)) from None
     except ValueError as error:
-        raise fail(f"{path}: {error}") from None
+        raise fail(f"{name}: {error}") from None
     except BrokenPipeError:
         raise
     except OSError as error:
         raise fail(f"standard output: {error.strerror}") from None
+
+
+def _one(heard: _Input, subcarrier: Optional[float], bandwidth: Optional[int],
+         receiver: Receiver, reports: Reports, show: bool) -> None:
+    """Receive from one recording, or from two antennas."""
+    reception = demodulation.Reception(heard.write, reports.say)
+    source, second = heard.source, heard.second
+    if second is not None and second.complex_samples != source.complex_samples:
+        raise recording.RecordingError(f"{second.name}: IN and IN2 must be both audio or both "
+                                       "complex")
+    with checked():
+        output.check_stdout(source.paths + (second.paths if second else []))
+        dumped = dump.Dump(reports.folder, reports.force) if reports.folder else None
+    tried = ([bandwidth] if bandwidth is not None
+             else demodulation.bandwidths_of(source, subcarrier))
+    how = {**asdict(receiver), "dumped": dumped}
+    seconds = _try_all(heard, tried, subcarrier, reception, show, how)
     for warning in heard.source.warnings + (heard.second.warnings if heard.second else []):
         click.echo(f"hf: warning: {warning}", err=True)
     if reception.complete == 0:
