@@ -4,10 +4,12 @@
 
 #include "modem/soft_combiner.h"
 #include "modem/soft_receiver.h"
+#include "modem/told_receiver.h"
 
 #include <complex>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace gr::hf::kernel {
@@ -44,8 +46,10 @@ public:
               size_t n,
               const float* erased = nullptr);
 
-    /*! \brief True if a second reading may help: then push all samples of every receiver
+    /*! \brief True if a second reading may help. Then push all samples of every receiver
      *         again, from the first on.
+     *  \details Each receiver looks for the transmissions whose start only others have
+     *  found. It knows their mode and roughly their time, so it finds weaker ones.
      */
     bool again();
 
@@ -58,7 +62,15 @@ public:
     std::vector<combined_message> combine() const;
 
 private:
+    std::optional<double> delay(const std::vector<combined_message>& messages,
+                                size_t receiver,
+                                const combined_message& m) const;
+
+    rx_options d_options;
+    bool d_again = false; // samples come for the second time
     std::vector<std::unique_ptr<soft_receiver>> d_receivers;
+    //! Of each receiver: those for the transmissions that others have found.
+    std::vector<std::vector<std::unique_ptr<told_receiver>>> d_told;
 };
 
 } // namespace gr::hf::kernel

@@ -58,7 +58,7 @@ double elapsed_s(const description& d, int64_t number)
 
 } // namespace
 
-void soft_combiner::add(size_t receiver, soft_transmission t)
+void soft_combiner::add(size_t receiver, soft_transmission t, bool told)
 {
     if (t.blocks.empty())
         return;
@@ -66,7 +66,7 @@ void soft_combiner::add(size_t receiver, soft_transmission t)
     for (const soft_block& b : t.blocks)
         for (const float ratio : b.ratios)
             certainty += std::abs(limited(ratio));
-    d_receptions.push_back({ receiver, std::move(t), certainty });
+    d_receptions.push_back({ receiver, std::move(t), certainty, told });
 }
 
 // The shift at which a reception agrees best with the sums; empty: it does not belong.
@@ -231,7 +231,8 @@ std::vector<soft_combiner::group> soft_combiner::groups() const
 {
     std::vector<const reception*> order;
     for (const reception& r : d_receptions)
-        order.push_back(&r);
+        if (!r.told)
+            order.push_back(&r);
     std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
         return a->certainty > b->certainty;
     });
@@ -249,7 +250,14 @@ std::vector<soft_combiner::group> soft_combiner::groups() const
             add_to(groups.back(), *r, 0);
         }
     }
-    // Parts that had no block in common may have one with a third part.
+    unite(groups);
+    add_told(groups);
+    return groups;
+}
+
+// Parts that had no block in common may have one with a third part.
+void soft_combiner::unite(std::vector<group>& groups) const
+{
     for (size_t k = 0; k < groups.size();) {
         size_t other = 0;
         std::optional<int64_t> shift;
@@ -265,7 +273,34 @@ std::vector<soft_combiner::group> soft_combiner::groups() const
         groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(k));
         k = 0;
     }
-    return groups;
+}
+
+void soft_combiner::add_told(std::vector<group>& groups) const
+{
+    for (const reception& r : d_receptions)
+        for (group& g : groups)
+            if (const auto shift = r.told ? shift_in(g, r) : std::nullopt) {
+                add_to(g, r, *shift);
+                break;
+            }
+}
+
+bool soft_combiner::follows_wrongly(const combined_message& m,
+                                    const std::vector<combined_message>& all) const
+{
+    if (m.complete || m.parts.size() > 1)
+        return false;
+    const double begin = m.parts.front().begin_s;
+    const double length =
+        elapsed_s(describe(m.m), static_cast<int64_t>(m.blocks)) + d_o.max_delay_s;
+    return std::any_of(all.begin(), all.end(), [&](const combined_message& other) {
+        const double later = begin - other.parts.front().begin_s;
+        const double lasts =
+            elapsed_s(describe(m.m), static_cast<int64_t>(other.blocks)) +
+            d_o.max_delay_s;
+        return other.parts.size() > 1 && other.m == m.m && later > -length &&
+               later < lasts;
+    });
 }
 
 std::vector<combined_message> soft_combiner::combine() const
@@ -273,6 +308,11 @@ std::vector<combined_message> soft_combiner::combine() const
     std::vector<combined_message> messages;
     for (const group& g : groups())
         messages.push_back(decode(g));
+    std::vector<combined_message> right;
+    for (const combined_message& m : messages)
+        if (!follows_wrongly(m, messages))
+            right.push_back(m);
+    messages.swap(right);
     std::stable_sort(messages.begin(), messages.end(), [](const auto& a, const auto& b) {
         return a.parts.front().begin_s < b.parts.front().begin_s;
     });

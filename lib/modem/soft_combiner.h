@@ -66,10 +66,17 @@ public:
     soft_combiner() = default;
     explicit soft_combiner(const options& o) : d_o(o) {}
 
-    //! Add a reception of receiver number \p receiver.
-    void add(size_t receiver, soft_transmission t);
+    /*! \brief Add a reception of receiver number \p receiver.
+     *  \param told true: found where others heard it, so it counts only together with
+     *         them
+     */
+    void add(size_t receiver, soft_transmission t, bool told = false);
 
-    //! Combine and decode everything added, in order of time.
+    /*! \brief Combine and decode everything added, in order of time.
+     *  \details An incomplete reception of one receiver is left out if others had a
+     *  transmission in the same mode at that time: it is this transmission, followed
+     *  wrongly.
+     */
     std::vector<combined_message> combine() const;
 
 private:
@@ -77,6 +84,7 @@ private:
         size_t receiver;
         soft_transmission what;
         double certainty; // sum of the ratios' magnitudes
+        bool told;
     };
     struct placed {
         const reception* heard;
@@ -92,6 +100,10 @@ private:
     std::optional<int64_t> shift_in(const group& g, const reception& r) const;
     std::optional<int64_t> shift_of(const group& g, const group& other) const;
     std::vector<group> groups() const;
+    void unite(std::vector<group>& groups) const;
+    void add_told(std::vector<group>& groups) const;
+    bool follows_wrongly(const combined_message& m,
+                         const std::vector<combined_message>& all) const;
     static void add_to(group& g, const reception& r, int64_t shift);
     static combined_message decode(const group& g);
     static std::vector<combined_message::part> parts_of(const group& g);

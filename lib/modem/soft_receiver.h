@@ -7,6 +7,7 @@
 
 #include <complex>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace gr::hf::kernel {
@@ -27,6 +28,12 @@ public:
     //! As burst_receiver::push().
     void
     push(const std::complex<float>* samples, size_t n, const float* erased = nullptr);
+
+    //! As burst_receiver::skip().
+    void skip(uint64_t n) { d_receiver.skip(n); }
+
+    //! Grid of the input.
+    const symbol_grid& grid() const { return d_receiver.grid(); }
 
     //! Transmissions so far, in order of their starts.
     const std::vector<soft_transmission>& heard() const { return d_heard; }

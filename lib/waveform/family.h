@@ -66,6 +66,8 @@ struct family {
     //! Readings of a mode of the family found on the air, besides that of the standard.
     //! Null: none.
     std::vector<waveform_reading> (*other_readings)(const mode& m);
+    //! How to follow a transmission in a mode. The result lives as long as the program.
+    const reception_plan& (*plan_of)(const mode& m);
 };
 
 //! All families.

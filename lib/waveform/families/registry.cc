@@ -38,7 +38,8 @@ const std::vector<family>& families()
           nullptr,
           serial_tone::reception,
           nullptr,
-          nullptr },
+          nullptr,
+          serial_tone::plan_of },
         { waveform_family::high_rate,
           { interleaver::ultra_short,
             { waveform_4539, waveform_110b },
@@ -54,7 +55,8 @@ const std::vector<family>& families()
           nullptr,
           high_rate::reception,
           nullptr,
-          nullptr },
+          nullptr,
+          high_rate::plan_of },
         { waveform_family::wideband,
           { interleaver::ultra_short, {}, 0, 0, true, -6 },
           "5069",
@@ -68,7 +70,8 @@ const std::vector<family>& families()
           wideband::preamble,
           wideband::reception,
           wideband::late_entry,
-          wideband::other_readings },
+          wideband::other_readings,
+          wideband::plan_of },
     };
     return all;
 }

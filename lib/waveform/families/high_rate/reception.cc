@@ -150,9 +150,8 @@ preamble_reader::verdict words_reader::read(const preamble_evidence& e)
         }
     if (!found || best - second < clear_lead)
         return verdict::rejected;
-    static const reception_plan p = plan();
     const size_t length = stretch().symbols;
-    d_meaning = { &kernel::describe(*found), &p, length, length };
+    d_meaning = { &kernel::describe(*found), &plan_of(*found), length, length };
     return verdict::found;
 }
 
@@ -177,6 +176,12 @@ const family_reception* reception(int bandwidth_hz)
         return f;
     }();
     return bandwidth_hz == 3000 ? &r : nullptr;
+}
+
+const reception_plan& plan_of(const mode&)
+{
+    static const reception_plan p = plan();
+    return p;
 }
 
 } // namespace gr::hf::kernel::high_rate

@@ -4,9 +4,14 @@
 
 #include "waveform/reception.h"
 
+#include <hf/mode.h>
+
 namespace gr::hf::kernel::high_rate {
 
 //! Reception of this family; null outside of 3 kHz.
 const family_reception* reception(int bandwidth_hz);
+
+//! How to follow a transmission in mode \p m of this family.
+const reception_plan& plan_of(const mode& m);
 
 } // namespace gr::hf::kernel::high_rate

@@ -95,14 +95,6 @@ reception_plan plan(float presence)
     return p;
 }
 
-// 150 and 300 bit/s work on signals whose probes hardly exceed fitted noise.
-const reception_plan& plan_of(const mode& m)
-{
-    static const reception_plan weakest = plan(0.13f), weak = plan(0.17f),
-                                usual = plan(0.25f);
-    return m.rate_bps <= 150 ? weakest : m.rate_bps <= 300 ? weak : usual;
-}
-
 /* Adds the scores of all modes and counts over segments until one leads clearly. So any
  * good segment of a preamble is enough. */
 class segment_reader : public preamble_reader
@@ -253,6 +245,14 @@ const family_reception* reception(int bandwidth_hz)
         return f;
     }();
     return bandwidth_hz == 3000 ? &r : nullptr;
+}
+
+// 150 and 300 bit/s work on signals whose probes hardly exceed fitted noise.
+const reception_plan& plan_of(const mode& m)
+{
+    static const reception_plan weakest = plan(0.13f), weak = plan(0.17f),
+                                usual = plan(0.25f);
+    return m.rate_bps <= 150 ? weakest : m.rate_bps <= 300 ? weak : usual;
 }
 
 } // namespace gr::hf::kernel::serial_tone

@@ -381,9 +381,8 @@ listener listener_of(int khz)
     return l;
 }
 
-} // namespace
-
-const family_reception* reception(int bandwidth_hz)
+// Of a bandwidth, Hz; null: this family lacks it.
+const listener* listener_in(int bandwidth_hz)
 {
     static const auto all = [] {
         std::vector<std::unique_ptr<listener>> list;
@@ -398,8 +397,21 @@ const family_reception* reception(int bandwidth_hz)
     }();
     for (const auto& l : all)
         if (1000 * l->khz == bandwidth_hz)
-            return &l->family;
+            return l.get();
     return nullptr;
+}
+
+} // namespace
+
+const family_reception* reception(int bandwidth_hz)
+{
+    const listener* l = listener_in(bandwidth_hz);
+    return l == nullptr ? nullptr : &l->family;
+}
+
+const reception_plan& plan_of(const mode& m)
+{
+    return listener_in(m.bandwidth_hz)->plans[word_of(m).wid];
 }
 
 } // namespace gr::hf::kernel::wideband

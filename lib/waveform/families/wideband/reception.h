@@ -4,6 +4,8 @@
 
 #include "waveform/reception.h"
 
+#include <hf/mode.h>
+
 namespace gr::hf::kernel::wideband {
 
 /*! \brief Reception of this family; null in a bandwidth that it lacks.
@@ -11,5 +13,8 @@ namespace gr::hf::kernel::wideband {
  *  fixed symbols and in the short form, 1 to 32 super-frames.
  */
 const family_reception* reception(int bandwidth_hz);
+
+//! How to follow a transmission in mode \p m of this family.
+const reception_plan& plan_of(const mode& m);
 
 } // namespace gr::hf::kernel::wideband
