@@ -13,7 +13,7 @@ from ..lab import sweep
 from ..lab.channel import learned as learned_channels
 from ..lab.link import adaptive as cells, faults as simulated_faults
 from ..lab.programs import pat as pats, sessions as host_sessions
-from ..lab.receiver import ale as ale_receiver, block_errors, late_entry as late
+from ..lab.receiver import ale as ale_receiver, block_errors, combining, late_entry as late
 from . import fail
 from ._options import options
 from ._output import checked, force_option
@@ -267,6 +267,32 @@ def adaptive(wanted: cells.Options, pool: sweep.Pool, path: Optional[str],
     print(cells.report(found))
     if picture:
         cells.draw(found, picture)
+
+
+@command.command()
+@options(combining.Options, "wanted")
+@options(sweep.Pool, "pool")
+@click.option("--csv", "path", type=click.Path(dir_okay=False), metavar="FILE",
+              help="Keep every transmission here. The same command with the same file resumes an "
+              "interrupted run.")
+@force_option
+def combine(wanted: combining.Options, pool: sweep.Pool, path: Optional[str], force: bool) -> None:
+    """Gain of hf demodulate --combine: recordings on independent Poor channels, together and the
+    best of them.
+
+    Each transmission becomes audio files of different sample rates, start times, clocks and
+    offsets. The SNR is stepped by 2 dB until a tenth of the blocks is bad. The best recording of
+    a transmission is the one with the fewest bad blocks. Takes half an hour of processor time.
+    """
+    with _workers(pool) as workers, combining.store(path, force) as kept, \
+            Progress("SNRs", lines=True):
+        rows = []
+        for found in combining.measure(wanted, workers, kept):
+            click.echo(f"{found[0].mode} {found[0].snr_db:g} dB: of "
+                       f"{sum(r.blocks for r in found)} blocks {sum(r.combined for r in found)} "
+                       f"bad, best one {sum(r.best for r in found)}", err=True)
+            rows += found
+    print(combining.report(rows))
 
 
 @command.command()
