@@ -285,7 +285,7 @@ def combine(wanted: combining.Options, pool: sweep.Pool, path: Optional[str], fo
     a transmission is the one with the fewest bad blocks. Takes half an hour of processor time.
     """
     with _workers(pool) as workers, combining.store(path, force) as kept, \
-            Progress("SNRs", lines=True):
+            Progress("SNRs"):
         rows = []
         for found in combining.measure(wanted, workers, kept):
             click.echo(f"{found[0].mode} {found[0].snr_db:g} dB: of "
