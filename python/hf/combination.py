@@ -171,4 +171,3 @@ def no_common(names: Sequence[str], found: Combined) -> str:
     each = ", ".join(f"{name} has {count}" for name, count in zip(names, found.heard))
     return (f"the recordings share no transmission ({each}): --combine needs recordings of the "
             f"same one, started at most {MAX_DELAY_S:g} s apart")
-

@@ -442,7 +442,7 @@ const node_config& node::config() const { return d_impl->d_node.config; }
 void node::set_mode(const std::string& m) { d_impl->set_mode(m); }
 void node::set_rate_policy(std::unique_ptr<rate_policy> p)
 {
-    d_impl->set_rate_policy(std::move(p));
+    d_impl->d_node.modes.policy = std::move(p);
 }
 void node::set_trace(bool on) { d_impl->d_node.config.trace = on; }
 void node::set_tap(bool on) { d_impl->d_node.config.tap = on; }
@@ -457,10 +457,10 @@ void node::set_utc(station_time now, double utc)
 void node::set_grant(station_time now, bool open, std::optional<address> only)
 {
     d_impl->d_time.advance(now);
-    d_impl->set_grant({ open, only });
+    d_impl->channel().set_grant({ open, only });
 }
-std::optional<address> node::wanted() const { return d_impl->wanted(); }
-bool node::active() const { return d_impl->active(); }
+std::optional<address> node::wanted() const { return d_impl->channel().wanted(); }
+bool node::active() const { return d_impl->channel().active(); }
 void node::set_emcon(station_time now, bool on)
 {
     d_impl->set_emcon(d_impl->d_time.advance(now), on);

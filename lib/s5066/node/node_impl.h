@@ -63,17 +63,11 @@ public:
     std::optional<due> next_due() const;
 
     void set_mode(const std::string& m);
-    void set_rate_policy(std::unique_ptr<rate_policy> p)
-    {
-        d_node.modes.policy = std::move(p);
-    }
     size_t aligned_u_pdu_octets() const;
     void set_broadcast(station_time now, bool on);
     void set_utc(station_time now, double utc);
     void set_emcon(station_time now, bool on);
-    void set_grant(const channel_grant& grant) { d_turns.set_grant(grant); }
-    std::optional<address> wanted() const { return d_turns.wanted(); }
-    bool active() const { return d_turns.active(); }
+    turns& channel() { return d_turns; }
     node_state state() const;
 
     node_context d_node;

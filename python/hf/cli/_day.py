@@ -46,7 +46,8 @@ def run(days: int, seed: int, as_json: bool, picture: Optional[str], force: bool
         _print(octets, days)
     if picture and weather:
         shown = {k: channels[k] for k in ("clock table", "ALE, sounds hourly")}
-        drawing.draw(picture, "One day, Oslo to the Azores, 1 kW", weather, shown, arrived)
+        drawing.draw(picture, "One day, Oslo to the Azores, 1 kW", weather.mhz,
+                     day.promise(weather.snr_db), shown, arrived)
 
 
 def _sums(result: Any) -> List[Any]:

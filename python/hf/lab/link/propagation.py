@@ -15,8 +15,8 @@ from typing import Dict, List, TextIO
 PATH = os.path.join(os.path.dirname(__file__), "propagation.csv")
 
 #: What the table is of. The frequencies divide 4 to 18 MHz into equal ratios.
-CIRCUIT = ("Oslo to the Azores (59.91 N 10.75 E, 37.74 N 25.67 W), March, sunspot number 100, 1 kW, "
-           "0 dBi at both ends, residential noise (-145 dBW/Hz at 3 MHz)")
+CIRCUIT = ("Oslo to the Azores (59.91 N 10.75 E, 37.74 N 25.67 W), March, sunspot number 100, "
+           "1 kW, 0 dBi at both ends, residential noise (-145 dBW/Hz at 3 MHz)")
 MHZ = (4.0, 5.8, 8.5, 12.4, 18.0)
 
 #: Noise bandwidth of the SNR in the table. VOACAP's is 1 Hz.
