@@ -52,8 +52,12 @@ struct numbering : testing::Test, scripted_peer {
     //! RX LWE of the node's next transmission.
     unsigned acknowledged()
     {
-        const auto d = transmission();
-        return d.empty() ? 999 : d[0].ack.rx_lwe;
+        for (const d_pdu& d : transmission()) {
+            if (d.type == d_pdu_type::ack_only) {
+                return d.ack.rx_lwe;
+            }
+        }
+        return 999;
     }
     size_t delivered() { return primitives().size(); }
 };
@@ -176,4 +180,31 @@ TEST_F(numbering, a_sender_that_proves_nothing_is_trusted_after_two_receptions)
     receive_late(half(1, false, 1));
     EXPECT_EQ(acknowledged(), 2u);
     EXPECT_EQ(delivered(), 1u);
+}
+
+// A station has restarted. Its link request was lost, but not the copy after its data.
+TEST_F(numbering, data_ahead_of_their_link_request_are_delivered_once)
+{
+    receive_late(data(0),
+                 half(1, true, 1),
+                 link(c_pdu_type::link_request, 7),
+                 half(2, false, 1),
+                 data(0));
+    EXPECT_EQ(delivered(), 2u);
+    EXPECT_EQ(acknowledged(), 3u);
+    receive({ data(0), half(1, true, 1), half(2, false, 1), data(3) });
+    EXPECT_EQ(delivered(), 1u);
+    EXPECT_EQ(acknowledged(), 4u);
+}
+
+TEST_F(numbering, data_of_the_link_before_do_not_count_on_the_new_one)
+{
+    receive({ data(0), data(1) });
+    EXPECT_EQ(delivered(), 2u);
+    receive_late(data(0), link(c_pdu_type::link_request, 7), data(1));
+    EXPECT_EQ(delivered(), 0u) << "0 was a repeat on the link before";
+    EXPECT_EQ(acknowledged(), 0u);
+    receive({ data(0) });
+    EXPECT_EQ(delivered(), 2u);
+    EXPECT_EQ(acknowledged(), 2u);
 }

@@ -330,7 +330,7 @@ bool soft_links::on_request(station_time now,
     // numbers. If only we have ended the link, the caller continues with the data it has
     // sent on it.
     if (!p.link.none() || p.link.ended_request_id != id) {
-        p.arq.rx.reset();
+        p.arq.rx.restart();
         p.expedited.rx.reset();
     }
     p.arq.rx.same_numbering();

@@ -171,6 +171,7 @@ void d_pdu_dispatcher::on_non_arq(station_time now, peer& p, const d_pdu& d)
         const auto c = decode_c_pdu(d.segment.data(), 1);
         if (c && c->type != c_pdu_type::data) {
             if (d_links.on_c_pdu(now, p, *c, d.non_arq)) {
+                d_data.on_new_link(now, p);
                 take_early(now, p);
             }
             return;

@@ -30,12 +30,35 @@ void arq_receiver::begin_reception()
     d_doubted = false;
     d_same = d_doubts >= most_doubts;
     d_end_bit = 0;
+    d_unproven.clear();
 }
 
 void arq_receiver::same_numbering()
 {
     d_same = true;
     d_doubted = false;
+    d_unproven.clear();
+}
+
+void arq_receiver::restart()
+{
+    const auto taken = std::move(d_unproven);
+    reset();
+    for (const unproven& u : taken) {
+        arq_header h = u.h;
+        // Delivered once, on the link before: it counts as received only.
+        h.drop = h.drop || u.delivered;
+        take(h, u.segment, true, d_ready);
+    }
+}
+
+// Numbers first to last make a C_PDU that was delivered.
+void arq_receiver::note_delivered(uint16_t first, uint16_t last)
+{
+    const unsigned length = d_space.ahead(last, first);
+    for (unproven& u : d_unproven) {
+        u.delivered = u.delivered || d_space.ahead(u.h.fsn, first) <= length;
+    }
 }
 
 void arq_receiver::took_place(const arq_header& h, uint64_t begin_bit, uint64_t end_bit)
@@ -137,6 +160,9 @@ bool arq_receiver::take(const arq_header& h,
         s.segment = segment;
         d_held += segment.size();
     }
+    if (!d_same) {
+        d_unproven.push_back({ h, segment, false });
+    }
     d_advanced = true;
     const unsigned furthest = d_space.ahead(d_uwe, d_lwe);
     if (at > furthest || furthest >= d_space.half()) {
@@ -177,6 +203,7 @@ void arq_receiver::move_lwe(std::vector<std::vector<uint8_t>>& delivered)
         slot& s = d_slots.front();
         if (s.start) {
             d_partial.clear();
+            d_partial_begin = d_lwe;
             d_inside = true;
             d_discard = false;
         }
@@ -189,6 +216,7 @@ void arq_receiver::move_lwe(std::vector<std::vector<uint8_t>>& delivered)
         if (s.end) {
             if (d_inside && !d_discard) {
                 delivered.push_back(std::move(d_partial));
+                note_delivered(d_partial_begin, d_lwe);
             }
             d_partial.clear();
             d_inside = false;
@@ -233,6 +261,8 @@ void arq_receiver::deliver_early(size_t at, std::vector<std::vector<uint8_t>>& d
         d_slots[i].segment.clear();
     }
     delivered.push_back(std::move(c_pdu));
+    note_delivered(d_space.add(d_lwe, static_cast<int>(first)),
+                   d_space.add(d_lwe, static_cast<int>(last)));
 }
 
 unsigned arq_receiver::missing() const

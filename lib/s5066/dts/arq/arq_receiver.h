@@ -7,6 +7,7 @@
 
 #include <deque>
 #include <optional>
+#include <utility>
 
 namespace gr::hf::s5066 {
 
@@ -43,6 +44,13 @@ public:
      *         - it repeats the request of this link
      */
     void same_numbering();
+    /*! \brief The peer begins a new numbering, and its link request arrived late in this
+     *         reception: what may_join() would have doubted belongs to it already.
+     *  \details C_PDUs that are complete in the new numbering come from take_ready().
+     */
+    void restart();
+    //! C_PDUs for the layer above that restart() completed.
+    std::vector<std::vector<uint8_t>> take_ready() { return std::exchange(d_ready, {}); }
     /*! \brief A segment takes these bits of the present reception. If it follows directly
      *         one with a lower number, and we have all numbers between them, the sender
      *         knows that we have them.
@@ -110,6 +118,12 @@ private:
         std::vector<uint8_t> segment;
         std::vector<uint8_t> damaged; // last damaged copy, with its CRC
     };
+    // A segment of the present reception, while its numbering is unknown.
+    struct unproven {
+        arq_header h;
+        std::vector<uint8_t> segment;
+        bool delivered; // its C_PDU is complete
+    };
     // Numbers before RX LWE whose digest is kept.
     static constexpr size_t max_past = 1024;
     static uint32_t digest(const arq_header& h, const std::vector<uint8_t>& segment);
@@ -120,6 +134,7 @@ private:
 
     void move_lwe(std::vector<std::vector<uint8_t>>& delivered);
     void deliver_early(size_t at, std::vector<std::vector<uint8_t>>& delivered);
+    void note_delivered(uint16_t first, uint16_t last);
 
     bool of_earlier_reception(size_t at) const
     {
@@ -150,6 +165,9 @@ private:
     uint64_t d_end_bit = 0;
     bool d_doubted = false; // a segment of it was refused by may_join()
     unsigned d_doubts = 0;  // earlier receptions in a row with such segments
+    std::vector<unproven> d_unproven;
+    std::vector<std::vector<uint8_t>> d_ready; // for take_ready()
+    uint16_t d_partial_begin = 0;              // number of the first segment of d_partial
 };
 
 } // namespace gr::hf::s5066

@@ -27,6 +27,11 @@ public:
     //! Types 0 and 2. \return false if \p p has restarted and does not know the
     //! connection
     bool on_data(station_time now, peer& p, const d_pdu& d);
+    //! C_PDUs that a link request has completed, see arq_receiver::restart().
+    void on_new_link(station_time now, peer& p)
+    {
+        deliver_arq(now, p, p.arq.rx.take_ready(), false);
+    }
     //! Types 1 and 2.
     void on_ack(station_time now, peer& p, const d_pdu& d);
     //! Type 4.
