@@ -170,7 +170,6 @@ combined_message soft_combiner::decode(const group& g)
     c.joined = std::none_of(g.members.begin(), g.members.end(), [&](const placed& p) {
         return !p.heard->what.joined && p.shift == first;
     });
-    c.parts = parts_of(g);
     block_decoder decoder(d);
     message_parser parser;
     parser.set_most_significant_first(d.most_significant_first);
@@ -186,11 +185,12 @@ combined_message soft_combiner::decode(const group& g)
     c.coded_ber /= static_cast<double>(std::max<size_t>(1, c.blocks));
     if (!c.complete)
         c.complete = parser.finish(c.octets).has_value();
+    c.parts = parts_of(g, c.blocks);
     return c;
 }
 
-// What each receiver contributed.
-std::vector<combined_message::part> soft_combiner::parts_of(const group& g)
+// What each receiver contributed to the first \p blocks blocks.
+std::vector<combined_message::part> soft_combiner::parts_of(const group& g, size_t blocks)
 {
     const description& d = describe(g.members.front().heard->what.m);
     const int64_t first = g.sums.begin()->first;
@@ -211,18 +211,23 @@ std::vector<combined_message::part> soft_combiner::parts_of(const group& g)
         }
         part->joined = part->joined && (t.joined || p.shift != first);
         for (const soft_block& b : t.blocks)
-            if (counted.insert({ receiver, b.number + p.shift }).second) {
+            if (b.number + p.shift - first < static_cast<int64_t>(blocks) &&
+                counted.insert({ receiver, b.number + p.shift }).second) {
                 ++part->blocks; // sums, until the end
                 part->snr_db += std::pow(10, b.snr_db / 10);
                 part->doppler_hz += b.doppler_hz;
                 part->delay_spread_ms += b.delay_spread_ms;
             }
     }
+    parts.erase(std::remove_if(parts.begin(),
+                               parts.end(),
+                               [](const auto& part) { return part.blocks == 0; }),
+                parts.end());
     for (auto& part : parts) {
-        const auto blocks = static_cast<double>(part.blocks);
-        part.snr_db = 10 * std::log10(part.snr_db / blocks);
-        part.doppler_hz /= blocks;
-        part.delay_spread_ms /= blocks;
+        const auto count = static_cast<double>(part.blocks);
+        part.snr_db = 10 * std::log10(part.snr_db / count);
+        part.doppler_hz /= count;
+        part.delay_spread_ms /= count;
     }
     return parts;
 }

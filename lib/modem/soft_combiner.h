@@ -106,7 +106,7 @@ private:
                          const std::vector<combined_message>& all) const;
     static void add_to(group& g, const reception& r, int64_t shift);
     static combined_message decode(const group& g);
-    static std::vector<combined_message::part> parts_of(const group& g);
+    static std::vector<combined_message::part> parts_of(const group& g, size_t blocks);
 
     options d_o;
     std::vector<reception> d_receptions;
