@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Several receivers of one transmission, combined by soft bits. */
+#include "modem/combining_receiver.h"
 #include "modem/loopback.h"
 #include "modem/soft_combiner.h"
 #include "modem/soft_receiver.h"
@@ -9,6 +10,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -74,4 +77,102 @@ TEST(soft_combiner, other_contents_stay_apart)
             combiner.add(k, std::move(t));
     }
     EXPECT_EQ(combiner.combine().size(), 2u);
+}
+
+// Each receiver lost the transmission once, at another block, and found it again.
+TEST(soft_combiner, parts_of_a_split_transmission_come_together)
+{
+    const mode m = mode::parse("4539-3200S");
+    const auto sent = loopback::random_octets(timing_of(m).octets_in(6), 7);
+    const auto on_air = loopback::transmit(m, sent);
+    soft_combiner combiner;
+    for (size_t k = 0; k < 2; ++k) {
+        const auto all = heard_by(k, m, on_air, "awgn snr=20");
+        ASSERT_EQ(all.size(), 1u);
+        soft_transmission first = all[0], second = all[0];
+        const auto split = static_cast<std::ptrdiff_t>(2 + 2 * k);
+        first.blocks.erase(first.blocks.begin() + split, first.blocks.end());
+        second.blocks.erase(second.blocks.begin(), second.blocks.begin() + split);
+        for (soft_block& b : second.blocks)
+            b.number -= split;
+        combiner.add(k, std::move(second));
+        combiner.add(k, std::move(first));
+    }
+    const auto got = combiner.combine();
+    ASSERT_EQ(got.size(), 1u);
+    EXPECT_EQ(got[0].octets, sent);
+    EXPECT_TRUE(got[0].complete);
+    EXPECT_FALSE(got[0].joined);
+    ASSERT_EQ(got[0].parts.size(), 2u);
+    for (const auto& part : got[0].parts) {
+        EXPECT_EQ(part.blocks, 6u);
+        EXPECT_FALSE(part.joined);
+    }
+    // Receiver 1 began to record 0.7 s earlier. Both clocks are within 50 ppm.
+    const double later = got[0].parts[0].begin_s - got[0].parts[1].begin_s;
+    EXPECT_NEAR(std::abs(later), 0.7, 0.005);
+}
+
+// A receiver gives a block once: its noise in two receptions of it is the same.
+TEST(soft_combiner, a_receiver_counts_once)
+{
+    const mode m = mode::parse("4539-3200S");
+    const auto sent = loopback::random_octets(timing_of(m).octets_in(3), 8);
+    const auto all = heard_by(0, m, loopback::transmit(m, sent), "awgn snr=20");
+    ASSERT_EQ(all.size(), 1u);
+    soft_combiner combiner;
+    combiner.add(0, all[0]);
+    combiner.add(0, all[0]);
+    const auto got = combiner.combine();
+    ASSERT_EQ(got.size(), 1u);
+    ASSERT_EQ(got[0].parts.size(), 1u);
+    EXPECT_EQ(got[0].parts[0].blocks, 3u);
+}
+
+// At 2 dB on Poor some receivers miss the start, and are told of it by the others.
+TEST(combining_receiver, a_second_reading_finds_what_was_missed)
+{
+    const mode m = mode::parse("4539-3200S");
+    const auto sent = loopback::random_octets(timing_of(m).octets_in(14), 1);
+    const auto on_air = loopback::transmit(m, sent);
+    std::vector<loopback::samples> recordings;
+    for (size_t k = 0; k < receivers; ++k) {
+        loopback::samples x(4800 + 6720 * k);
+        x.insert(x.end(), on_air.begin(), on_air.end());
+        loopback::pause(x, 120000);
+        recordings.push_back(loopback::through(x, "poor snr=2", 300 + k, mean_power(m)));
+    }
+    combining_receiver rx(receivers, rx_options{}, receptions(3000));
+    const auto starts = [&rx] {
+        size_t most = 0;
+        for (const auto& message : rx.combine())
+            most = std::max<size_t>(
+                most,
+                std::count_if(message.parts.begin(),
+                              message.parts.end(),
+                              [](const auto& p) { return !p.joined; }));
+        return most;
+    };
+    const auto read = [&] {
+        for (size_t k = 0; k < receivers; ++k)
+            rx.push(k, recordings[k].data(), recordings[k].size());
+        return starts();
+    };
+    const size_t alone = read();
+    EXPECT_LT(alone, receivers);
+    ASSERT_TRUE(rx.again());
+    EXPECT_GT(read(), alone);
+    EXPECT_FALSE(rx.again());
+}
+
+TEST(combining_receiver, refuses_wrong_numbers_by_name)
+{
+    for (const size_t count : { 0, 1, 7 })
+        try {
+            combining_receiver(count, rx_options{}, receptions(3000));
+            FAIL() << count;
+        } catch (const std::invalid_argument& error) {
+            EXPECT_NE(std::string(error.what()).find("is not in 2 to 6"),
+                      std::string::npos);
+        }
 }
