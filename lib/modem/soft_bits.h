@@ -14,8 +14,8 @@ struct soft_block {
     //! Number of the block. 0 is the first of the message, or the first that was heard if
     //! the start was missed.
     int64_t number = 0;
-    double begin_s = 0; //!< first symbol, in the receiver's time
-    double snr_db = 0;  //!< in the mode's bandwidth
+    double begin_s = 0;         //!< first symbol, in the receiver's time
+    double snr_db = 0;          //!< in the mode's bandwidth
     double doppler_hz = 0;      //!< spread of the channel, two-sigma
     double delay_spread_ms = 0; //!< of the channel, two standard deviations
     //! Log-likelihood ratios of the coded bits in order of arrival, positive for 0. The

@@ -79,8 +79,8 @@ std::optional<int64_t> soft_combiner::shift_in(const group& g, const reception& 
     const double block_s = elapsed_s(d, 1);
     double middle = start_s(b) - start_s(a);
     double limit = d_o.max_delay_s + d_o.max_clock * std::abs(start_s(b));
-    const auto own = std::find_if(
-        g.members.begin(), g.members.end(), [&r](const placed& p) {
+    const auto own =
+        std::find_if(g.members.begin(), g.members.end(), [&r](const placed& p) {
             return p.heard->receiver == r.receiver;
         });
     int64_t known = g.members.front().shift;
@@ -90,8 +90,7 @@ std::optional<int64_t> soft_combiner::shift_in(const group& g, const reception& 
         limit = block_s / 2;
     }
     // Reinserted preambles before block 0 move it by less than half a block.
-    const auto from =
-        static_cast<int64_t>(std::ceil((middle - limit) / block_s - 0.5));
+    const auto from = static_cast<int64_t>(std::ceil((middle - limit) / block_s - 0.5));
     const auto to = static_cast<int64_t>(std::floor((middle + limit) / block_s + 0.5));
     std::optional<int64_t> best;
     double most = d_o.least_alike;

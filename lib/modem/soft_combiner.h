@@ -32,7 +32,7 @@ struct combined_message {
         double snr_db = 0;  //!< mean power over its blocks
         //! Means over its blocks, see soft_block.
         double doppler_hz = 0, delay_spread_ms = 0;
-        size_t blocks = 0;  //!< that it contributed
+        size_t blocks = 0;   //!< that it contributed
         bool joined = false; //!< it missed the start
     };
     //! One for each receiver that took part, the one with the most certain soft bits first.
@@ -93,7 +93,7 @@ private:
     //! Receptions of one transmission.
     struct group {
         std::vector<placed> members;
-        std::map<int64_t, std::vector<float>> sums;      // by number of the block
+        std::map<int64_t, std::vector<float>> sums;       // by number of the block
         std::set<std::pair<size_t, int64_t>> contributed; // receiver, number
     };
 

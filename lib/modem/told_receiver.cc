@@ -39,8 +39,7 @@ double length_s(const description& d, size_t blocks)
 } // namespace
 
 told_receiver::told_receiver(const told_transmission& t, const rx_options& options)
-    : d_told(t),
-      d_family(told_preamble(t.m, 2 * t.within_s, options.max_freq_offset_hz)),
+    : d_told(t), d_family(told_preamble(t.m, 2 * t.within_s, options.max_freq_offset_hz)),
       d_receiver(patient(options), { &d_family })
 {
     const description& d = describe(t.m);

@@ -16,8 +16,8 @@ namespace gr::hf::kernel {
 //! A transmission that other receivers heard, as one receiver should find it.
 struct told_transmission {
     mode m;
-    size_t blocks = 0;  //!< of its message
-    double begin_s = 0; //!< first symbol of its data, in the receiver's time
+    size_t blocks = 0;   //!< of its message
+    double begin_s = 0;  //!< first symbol of its data, in the receiver's time
     double within_s = 0; //!< largest error of begin_s
 };
 
@@ -41,8 +41,8 @@ private:
     told_transmission d_told;
     family_reception d_family;
     soft_receiver d_receiver;
-    int64_t d_from, d_to;  // samples that are of interest
-    int64_t d_next = 0;    // number of the next sample
+    int64_t d_from, d_to; // samples that are of interest
+    int64_t d_next = 0;   // number of the next sample
 };
 
 } // namespace gr::hf::kernel

@@ -146,11 +146,11 @@ TEST(combining_receiver, a_second_reading_finds_what_was_missed)
     const auto starts = [&rx] {
         size_t most = 0;
         for (const auto& message : rx.combine())
-            most = std::max<size_t>(
-                most,
-                std::count_if(message.parts.begin(),
-                              message.parts.end(),
-                              [](const auto& p) { return !p.joined; }));
+            most =
+                std::max<size_t>(most,
+                                 std::count_if(message.parts.begin(),
+                                               message.parts.end(),
+                                               [](const auto& p) { return !p.joined; }));
         return most;
     };
     const auto read = [&] {

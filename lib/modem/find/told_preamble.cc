@@ -47,8 +47,9 @@ family_reception told_preamble(const mode& m, double within_s, double max_offset
     const description& d = describe(m);
     const family& f = family_of(m);
     const family_reception& usual = *f.reception(m.bandwidth_hz);
-    const auto length = std::min(
-        d.preamble.size(), static_cast<size_t>(std::lround(longest_s * d.symbol_rate_bd)));
+    const auto length =
+        std::min(d.preamble.size(),
+                 static_cast<size_t>(std::lround(longest_s * d.symbol_rate_bd)));
     family_reception told;
     told.symbol_rate_bd = d.symbol_rate_bd;
     told.synchroniser = usual.synchroniser;
@@ -58,8 +59,8 @@ family_reception told_preamble(const mode& m, double within_s, double max_offset
         p.symbols.push_back(d.known_points[d.preamble[i]]);
     p.step_hz = step_times_length * d.symbol_rate_bd / static_cast<double>(length);
     const double offsets = 1 + 2 * max_offset_hz / p.step_hz;
-    p.threshold = static_cast<float>(
-        beyond_chance + std::log(within_s * 2 * d.symbol_rate_bd * offsets));
+    p.threshold = static_cast<float>(beyond_chance +
+                                     std::log(within_s * 2 * d.symbol_rate_bd * offsets));
     // The part of the preamble before it may resemble it.
     p.hold = length;
     preamble_stretch s;

@@ -470,9 +470,8 @@ py::dict message_dict(const kernel::combined_message& c)
                     "reading"_a = to_string(c.m.reading),
                     "joined"_a = c.joined,
                     "complete"_a = c.complete,
-                    "octets"_a =
-                        py::bytes(reinterpret_cast<const char*>(c.octets.data()),
-                                  c.octets.size()),
+                    "octets"_a = py::bytes(reinterpret_cast<const char*>(c.octets.data()),
+                                           c.octets.size()),
                     "blocks"_a = c.blocks,
                     "coded_ber"_a = c.coded_ber,
                     "parts"_a = parts);
@@ -523,11 +522,12 @@ void bind_combining_receiver(py::module& m)
              "Take complex samples of one receiver, numbered from 0, as hf.receiver "
              "does. Receivers may be pushed in turns, one after the other, or from "
              "several threads, one for each receiver. End each with 12 s of zeros.")
-        .def("again",
-             &kernel::combining_receiver::again,
-             "True if a second reading may help. Then push all samples of every receiver "
-             "again, from the first on: each looks for the transmissions that only others "
-             "have found.")
+        .def(
+            "again",
+            &kernel::combining_receiver::again,
+            "True if a second reading may help. Then push all samples of every receiver "
+            "again, from the first on: each looks for the transmissions that only others "
+            "have found.")
         .def("heard",
              &kernel::combining_receiver::heard,
              py::arg("receiver"),
@@ -540,7 +540,8 @@ void bind_combining_receiver(py::module& m)
              "found), octets, blocks, coded_ber (share of coded bits that the decoder "
              "corrected) and parts. A part is what one receiver contributed: receiver, "
              "begin (first symbol of the data, s of its input), freq_offset_hz, snr_db, "
-             "doppler_hz, delay_spread_ms, blocks, joined. The most certain one is first.");
+             "doppler_hz, delay_spread_ms, blocks, joined. The most certain one is "
+             "first.");
 }
 
 void bind_channel_model(py::module& m)
