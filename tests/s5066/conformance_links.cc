@@ -311,6 +311,53 @@ TEST(links, a_request_that_is_answered_but_not_accepted_fails)
     EXPECT_FALSE(p.wait(120));
 }
 
+TEST(links, nobody_else_is_called_while_one_is_exclusive)
+{
+    scripted_peer p;
+    p.bind(1, 3);
+    p.receive({ scripted_peer::link(request, 1, 1) });
+    EXPECT_EQ(link_c_pdu(p.transmission()), 0x20);
+    // The link ends if no data come.
+    const auto repeat = [] {
+        auto d = scripted_peer::data(255);
+        d.arq.uwe = d.arq.lwe = false;
+        return d;
+    };
+    p.receive({ repeat() });
+    p.transmission();
+    s_unidata_request r;
+    r.dst = address("1.3.0.0");
+    r.dst_sap = 3;
+    r.u_pdu = { 1, 2, 3 };
+    p.send(1, r);
+    EXPECT_EQ(link_c_pdu(p.transmission(60), "1.3.0.0"), -1);
+    p.receive({ scripted_peer::link(c_pdu_type::link_break, 2) });
+    EXPECT_EQ(p.n.state().links, 0u);
+    std::vector<d_pdu> all;
+    for (int k = 0; k < 3 && link_c_pdu(all, "1.3.0.0") < 0; ++k) {
+        all = p.transmission(60);
+    }
+    EXPECT_EQ(link_c_pdu(all, "1.3.0.0"), 0x10);
+}
+
+TEST(links, a_break_takes_back_the_warning_of_a_late_acknowledgement)
+{
+    scripted_peer p;
+    p.receive({ scripted_peer::ack(5) }); // no link: a warning waits
+    p.receive({ scripted_peer::link(c_pdu_type::link_break) });
+    const auto d = p.transmission();
+    EXPECT_FALSE(of_type(d, t::expedited_non_arq_data).empty());
+    EXPECT_TRUE(of_type(d, t::warning).empty());
+}
+
+TEST(links, a_break_takes_back_no_other_warning)
+{
+    scripted_peer p;
+    p.receive({ scripted_peer::data(5) });
+    p.receive({ scripted_peer::link(c_pdu_type::link_break) });
+    EXPECT_FALSE(of_type(p.transmission(), t::warning).empty());
+}
+
 TEST(links, the_oldest_idle_link_gives_way)
 {
     node_config c;

@@ -264,6 +264,22 @@ TEST(Conformance, Row10_05_KeepAliveAnsweredAndAsked)
 }
 
 // Some clients answer every S_KEEP_ALIVE, even an answer: A.2.1.17, shall (1) and (3).
+TEST(clients, that_bind_again_owe_no_answer_from_before)
+{
+    node_config c;
+    c.keep_alive_s = 300;
+    scripted_peer p(c);
+    p.bind(1, 3);
+    p.wait(300);
+    ASSERT_TRUE(p.answer<s_keep_alive>());
+    p.send(1, s_unbind_request{});
+    p.bind(1, 3);
+    p.wait(299);
+    EXPECT_TRUE(p.primitives().empty()) << "neither asked nor unbound";
+    p.wait(2);
+    EXPECT_TRUE(p.answer<s_keep_alive>());
+}
+
 TEST(Conformance, Row10_05_UnaskedKeepAliveIsAnsweredOnceIn120s)
 {
     scripted_peer p;
