@@ -198,6 +198,7 @@ private:
             if (const auto now = r.time(keys::now()); now && !d_tick_open) {
                 d_modem_now = *now;
                 set_utc(r);
+                set_grant(r);
                 understood = modem_messages::dispatch(msg, d_node, reply);
                 if (const auto reason = r.symbol(keys::reason());
                     r.type() == "tx_damaged")
@@ -229,6 +230,22 @@ private:
                        std::chrono::duration<double>(
                            std::chrono::system_clock::now().time_since_epoch())
                            .count());
+    }
+
+    // ALE decides when and for whom the channel may be used.
+    void set_grant(const pdu::reader& r)
+    {
+        if (r.type() != "tick" || !r.has(keys::open()))
+            return;
+        d_granted = true;
+        std::optional<s5066::address> only;
+        try {
+            if (const auto text = r.symbol(keys::only()); !text.empty())
+                only = s5066::address(text);
+        } catch (const std::invalid_argument&) {
+            // any block may post any message
+        }
+        d_node.set_grant(d_modem_now, r.flag(keys::open()), only);
     }
 
     // Clients act on a tick before the modem is answered, so that their data can go into
@@ -263,17 +280,22 @@ private:
         std::stable_sort(d_held.begin(), d_held.end(), [](const auto& a, const auto& b) {
             return a.first < b.first;
         });
-        std::optional<mode> key_up;
+        modem_messages::tick_answer answer;
         {
             std::lock_guard<std::mutex> lock(d_mutex);
             for (const auto& [client, octets] : d_held)
                 primitive(client, octets);
-            key_up = d_node.want_tx(d_modem_now);
+            answer.key_up = d_node.want_tx(d_modem_now);
+            if (d_granted) {
+                if (const auto wanted = d_node.wanted())
+                    answer.wanted = wanted->to_string();
+                answer.active = d_node.active();
+            }
         }
         d_held.clear();
         d_tick_open = false;
         publish();
-        message_port_pub(d_modem, modem_messages::tick_done(key_up));
+        message_port_pub(d_modem, modem_messages::tick_done(answer));
     }
 
     void on_sis(const pmt::pmt_t& msg)
@@ -370,6 +392,7 @@ private:
     station_time d_modem_now{}; // as the modem reports it
     station_time d_now{};       // station time, which never runs backwards
     std::optional<station_time> d_utc_set;
+    bool d_granted = false; // ALE decides about the use of the channel
     uint64_t d_bad_messages = 0;
     size_t d_lock_step_clients = 0;
     size_t d_answers_due = 0;

@@ -49,6 +49,11 @@ HF_KEY(lost)
 HF_KEY(transmission)
 HF_KEY(seconds)
 HF_KEY(fraction)
+HF_KEY(channel)
+HF_KEY(open)
+HF_KEY(only)
+HF_KEY(wanted)
+HF_KEY(active)
 #undef HF_KEY
 
 uint64_t new_client_id()

@@ -59,9 +59,9 @@ modem_impl::modem_impl(bool lock_step,
     : gr::sync_block("hf_modem",
                      gr::io_signature::make(1, 1, sizeof(gr_complex)),
                      gr::io_signature::make(1, 1, sizeof(gr_complex))),
-      d_lock_step(lock_step), d_port(pmt::mp("modem")), d_level(level),
-      d_bandwidth(bandwidth),
-      d_modem(*this, { zero_interleaver, agc_blocks, effort, start_delay_s, bandwidth })
+      d_level(level),
+      d_modem(*this, { zero_interleaver, agc_blocks, effort, start_delay_s, bandwidth }),
+      d_lock_step(lock_step), d_port(pmt::mp("modem")), d_bandwidth(bandwidth)
 {
     message_port_register_in(d_port);
     message_port_register_out(d_port);
@@ -188,7 +188,7 @@ auto modem_impl::await(Parse parse, int patience_ms) -> decltype(parse(pmt::pmt_
 void modem_impl::on_tick(station_time now)
 {
     d_ticks_out += d_connected;
-    message_port_pub(d_port, modem_messages::tick(now, d_lock_step));
+    message_port_pub(d_port, modem_messages::tick(now, d_lock_step, channel_use()));
 }
 
 std::optional<mode> modem_impl::want_tx(station_time now)
@@ -196,6 +196,7 @@ std::optional<mode> modem_impl::want_tx(station_time now)
     std::optional<mode> key_up;
     const auto take = [&](const modem_messages::tick_answer& a) {
         d_ticks_out -= d_ticks_out > 0;
+        on_answer(a);
         if (a.key_up && a.key_up->bandwidth_hz != 1000 * d_bandwidth)
             d_logger->error(
                 "mode {} is of {} kHz, this modem of bandwidth = {}: nothing is "

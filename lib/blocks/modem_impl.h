@@ -3,6 +3,7 @@
 #pragma once
 
 #include "blocks/level.h"
+#include "blocks/modem_messages.h"
 #include "blocks/modem_reporter.h"
 #include "modem/half_duplex_modem.h"
 
@@ -10,7 +11,7 @@
 
 namespace gr::hf {
 
-class modem_impl : public modem, private modem_user
+class modem_impl : virtual public modem, protected modem_user
 {
 public:
     modem_impl(bool lock_step,
@@ -28,8 +29,11 @@ public:
     bool start() override;
     modem_state state() const override;
 
-private:
-    const float* find_erased(size_t n);
+protected:
+    //! Whether the data link may use the channel; empty: nobody else decides.
+    virtual std::optional<modem_messages::channel_use> channel_use() { return {}; }
+    //! Each answer of the data link to a tick.
+    virtual void on_answer(const modem_messages::tick_answer&) {}
     // modem_user, as messages on the port
     void on_tick(station_time now) override;
     std::optional<mode> want_tx(station_time now) override;
@@ -54,6 +58,12 @@ private:
         d_reports.carrier(now, present);
     }
 
+    const hf::level d_level;
+    kernel::half_duplex_modem d_modem;
+    modem_reporter d_reports{ *this };
+
+private:
+    const float* find_erased(size_t n);
     void on_radio(const pmt::pmt_t& msg);
     pmt::pmt_t next_message(int wait_ms);
     template <class Parse>
@@ -61,15 +71,11 @@ private:
 
     const bool d_lock_step;
     const pmt::pmt_t d_port;
-    const hf::level d_level;
     std::vector<float> d_erased; // erasures among the samples of one call
     uint64_t d_erased_end = 0;   // end of the range that the latest tag reports
     const int d_bandwidth;       // kHz
-    kernel::half_duplex_modem d_modem;
-    bool d_connected = false; // a block is connected to the port and will answer
-    size_t d_ticks_out = 0;   // ticks not yet answered
-
-    modem_reporter d_reports{ *this };
+    bool d_connected = false;    // a block is connected to the port and will answer
+    size_t d_ticks_out = 0;      // ticks not yet answered
 };
 
 } // namespace gr::hf

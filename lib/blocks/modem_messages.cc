@@ -42,19 +42,24 @@ const char* to_string(rx_end_reason r)
     return "lost";
 }
 
-pmt::pmt_t tick(station_time now, bool lock_step)
+pmt::pmt_t tick(station_time now, bool lock_step, const std::optional<channel_use>& use)
 {
-    return pdu::builder("tick")
-        .set(keys::now(), now)
-        .set(keys::lock_step(), lock_step)
-        .make();
+    pdu::builder b("tick");
+    b.set(keys::now(), now).set(keys::lock_step(), lock_step);
+    if (use)
+        b.set(keys::open(), use->open).set(keys::only(), use->only);
+    return b.make();
 }
 
-pmt::pmt_t tick_done(const std::optional<mode>& key_up)
+pmt::pmt_t tick_done(const tick_answer& answer)
 {
     pdu::builder b("tick_done");
-    if (key_up)
-        b.set(keys::mode(), key_up->to_string());
+    if (answer.key_up)
+        b.set(keys::mode(), answer.key_up->to_string());
+    if (!answer.wanted.empty())
+        b.set(keys::wanted(), answer.wanted);
+    if (answer.active)
+        b.set(keys::active(), true);
     return b.make();
 }
 
@@ -237,6 +242,8 @@ std::optional<tick_answer> parse_tick_done(const pmt::pmt_t& msg)
     tick_answer a;
     if (r.has(keys::mode()))
         a.key_up = parse_mode(r.symbol(keys::mode()));
+    a.wanted = r.symbol(keys::wanted());
+    a.active = r.flag(keys::active());
     return a;
 }
 

@@ -16,6 +16,7 @@
  *
  *     modem to link                         link to modem
  *     tick       now, lock_step             tick_done  [mode]: key up in this mode
+ *                [open, only: ALE decides]             [wanted, active: if so]
  *     pull       now, air_time, max_octets  tx_octets  last; octets
  *     tx_end     now
  *     rx_start   now, mode, snr_db, freq_offset_hz, joined: without its preamble
@@ -28,8 +29,20 @@
  */
 namespace gr::hf::modem_messages {
 
-pmt::pmt_t tick(station_time now, bool lock_step);
-pmt::pmt_t tick_done(const std::optional<mode>& key_up);
+//! Use of the channel that link establishment allows.
+struct channel_use {
+    bool open = true;
+    std::string only; //!< address of the only node that may be sent to; empty: all
+};
+pmt::pmt_t
+tick(station_time now, bool lock_step, const std::optional<channel_use>& use = {});
+//! Content of a tick_done.
+struct tick_answer {
+    std::optional<mode> key_up;
+    std::string wanted;  //!< address of the node that data wait for; empty: none
+    bool active = false; //!< the data link exchanges something, or can send
+};
+pmt::pmt_t tick_done(const tick_answer& answer);
 pmt::pmt_t pull(station_time now, station_time air_time, size_t max_octets);
 pmt::pmt_t octets(const tx_octets& o);
 pmt::pmt_t tx_end(station_time now);
@@ -65,10 +78,7 @@ bool ends_transmission(const std::string& reason);
  */
 bool dispatch(const pmt::pmt_t& msg, modem_user& user, pmt::pmt_t& reply);
 
-//! Content of a tick_done; empty: not a tick_done.
-struct tick_answer {
-    std::optional<mode> key_up;
-};
+//! Empty: not a tick_done.
 std::optional<tick_answer> parse_tick_done(const pmt::pmt_t& msg);
 
 //! Content of a tx_octets; empty: not a tx_octets.

@@ -176,7 +176,7 @@ private:
             if (understood && r.type() == "tick") {
                 const auto key = d_session->want_tx(*r.time(keys::now()));
                 d_transmissions += key.has_value();
-                reply = modem_messages::tick_done(key);
+                reply = modem_messages::tick_done({ key, {}, false });
             }
         }
         if (!understood) {

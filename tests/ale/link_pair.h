@@ -19,6 +19,7 @@ inline link_settings scanning(size_t channels)
 {
     link_settings s;
     s.channels = channels;
+    s.dwell = 2 * times::word; // receivers of the medium report words only
     return s;
 }
 

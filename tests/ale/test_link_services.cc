@@ -136,8 +136,9 @@ TEST(ale_link_services, members_leave_a_net_one_by_one)
 
 TEST(ale_link_services, a_refused_call_is_not_repeated)
 {
-    station_pair p(scanning(3));
-    p.air.at(joe).accept(false);
+    auto refuses = scanning(3);
+    refuses.accept = false;
+    station_pair p(scanning(3), refuses);
     p.air.at(sam).call("JOE", "", p.air.now());
     ASSERT_GE(p.until(sam, kind::failed, 60s), 0);
     EXPECT_EQ(p.reason(sam, kind::failed), link_reason::refused);

@@ -87,6 +87,16 @@ HF_API const pmt::pmt_t& transmission();
 HF_API const pmt::pmt_t& seconds();
 //! double: the rest of a second of a device's own clock, s.
 HF_API const pmt::pmt_t& fraction();
+//! uint64: channel of an ALE station, from 0 on.
+HF_API const pmt::pmt_t& channel();
+//! boolean: the data link may use the channel. Set where ALE decides about that.
+HF_API const pmt::pmt_t& open();
+//! symbol: the only node that may be sent to, a STANAG 5066 address.
+HF_API const pmt::pmt_t& only();
+//! symbol: node that data wait for, a STANAG 5066 address.
+HF_API const pmt::pmt_t& wanted();
+//! boolean: the data link exchanges something, or can send.
+HF_API const pmt::pmt_t& active();
 
 //! A number that no other client of this process has. It identifies a client on a sis
 //! port.

@@ -15,6 +15,8 @@ namespace {
 // Slots of an AnyCall, 20 Tw each, 23 with a report (A.5.5.4.4).
 constexpr size_t any_slots = 16;
 constexpr int any_slot_thirds = 20, any_slot_thirds_report = 23;
+// By which a called station waits longer for traffic: a TWAS and its reading. Our choice.
+constexpr station_time later = 8 * times::word;
 // Longest transmission of a data link: 127.5 s of D_PDUs (STANAG 5066 C.3.2.3) and a
 // preamble.
 constexpr station_time longest_keyed = std::chrono::seconds(150);
@@ -184,7 +186,9 @@ station_time link_machine::link::deadline(const link_settings& s) const
     if (keyed_at)
         return *keyed_at + longest_keyed;
     const station_time silent = heard_at + s.silence;
-    return held ? silent : std::min(silent, active_at + s.idle);
+    // The caller ends it. Two TWAS at the same time would not be heard.
+    const station_time idle = active_at + s.idle + (caller ? station_time(0) : later);
+    return held ? silent : std::min(silent, idle);
 }
 
 // Why it ends at its deadline.

@@ -66,13 +66,15 @@ public:
      *  \throws std::invalid_argument
      */
     bool send_text(const std::string& text, station_time now);
-    //! Refuse calls, or accept them again.
-    void accept(bool on) { d_settings.accept = on; }
 
     /*! \brief What the receiver of a channel reports. Its times must be station time.
      *  \param channel that the radio was tuned to when the word began
      */
     void receive(size_t channel, const rx_event& e, station_time now);
+    /*! \brief Tones as of ALE are on the channel: the scan stays until a word is read
+     *         (Tdrw).
+     */
+    void detected(size_t channel, station_time now);
     //! A channel is in use or free, as a carrier detector reports. Optional.
     void busy(size_t channel, bool on, station_time now);
     //! The last transmission of poll() is over.
@@ -179,7 +181,7 @@ private:
     void start_link(link l, station_time now);
     void close_link(link_reason why, bool tell, station_time now);
 
-    link_settings d_settings;
+    const link_settings d_settings;
     const address_book d_book;
     heard_frames d_heard;
     std::mt19937_64 d_random;

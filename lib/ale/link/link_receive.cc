@@ -34,6 +34,12 @@ void link_machine::receive(size_t channel, const rx_event& e, station_time now)
         on_frame(channel, *f, now);
 }
 
+void link_machine::detected(size_t channel, station_time now)
+{
+    if (d_state == link_state::scanning && !d_settings.wide && channel == d_channel)
+        d_deadline = now + times::first_word;
+}
+
 void link_machine::busy(size_t channel, bool on, station_time now)
 {
     advance(now);

@@ -4,9 +4,13 @@
 
 #include "ale/words/coding.h"
 
+#include <hf/setting_info.h>
 #include <hf/time.h>
 
 #include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
 
 namespace gr::hf::ale {
 
@@ -31,10 +35,11 @@ struct link_settings {
     size_t channels = 1; //!< 1 to 100
     bool wide = false;   //!< the radio hears all channels at once and does not scan
 
-    /*! Td, 100 ms to 5 s. Two words always hold a whole one, and calls have two words for
-     *  each channel. Less needs a radio that reports ALE sooner.
+    /*! Td, 100 ms to 5 s, without the time to tune. It takes a receiver 150 ms to see tones
+     *  and report detected(). A radio that does not needs two words, 784 ms, so that a
+     *  whole one is heard.
      */
-    station_time dwell = 2 * times::word;
+    station_time dwell = std::chrono::milliseconds(250);
     station_time tune = times::third; //!< Tt, 0 to 20 s: retuning, ours and the peer's
     station_time listen = std::chrono::seconds(2); //!< Twt, before a call, 0 to 10 s
     station_time idle = std::chrono::seconds(30);  //!< Twa, 5 s to 1 h
@@ -65,6 +70,11 @@ struct link_settings {
     //! From the end of our call to the first word of the answer.
     station_time answer_wait() const;
 };
+
+//! Settings by name, for station files.
+std::vector<setting_info> describe_link_settings();
+//! \throws std::invalid_argument that names the setting and what is allowed
+void apply(const std::map<std::string, double>& values, link_settings& settings);
 
 /*! \brief Wait of a called station before its slot, from the end of the call (A.5.5.4.2).
  *  \param slot 1 for the first

@@ -12,6 +12,9 @@ namespace gr::hf::ale {
 
 namespace {
 
+// Noise exceeds it in 1 % of 300 tries, ALE at -6 dB in 95 %, at -3 dB in all.
+constexpr float least_prominence = 6.8f;
+
 using rates = kernel::audio_rates;
 
 // Band around the middle tone: the tones, their bandwidth and the offsets pass.
@@ -82,8 +85,19 @@ std::optional<rx_event> receiver::poll()
     return e;
 }
 
+std::optional<bool> receiver::presence() const
+{
+    if (d_presence.rows < presence_rows)
+        return std::nullopt;
+    return d_presence.sum > least_prominence * static_cast<float>(d_presence.rows);
+}
+
 void receiver::on_row(const tone_rows::row& r)
 {
+    if (d_rows.prominence() > 0) {
+        d_presence.sum += d_rows.prominence();
+        ++d_presence.rows;
+    }
     const int64_t now = d_bits.rows();
     d_energies[static_cast<size_t>(now) % kept_rows] = r;
     d_bits.push(r);

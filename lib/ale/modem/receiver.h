@@ -69,6 +69,15 @@ public:
     //! The next event, in order of time; empty: none.
     std::optional<rx_event> poll();
 
+    //! Rows that a decision about single tones takes, ms.
+    static constexpr int presence_rows = 150;
+    //! Forget what was on the channel: the radio was tuned to another one.
+    void start_presence() { d_presence = {}; }
+    /*! \brief Single tones were on the channel, as of ALE, since start_presence(). Empty:
+     *         not yet known.
+     */
+    std::optional<bool> presence() const;
+
 private:
     static constexpr int64_t rows_per_word = tones_per_word * rows_per_tone;
     static constexpr size_t kept_rows = 512; // at least rows_per_word
@@ -91,6 +100,12 @@ private:
     struct last_word {
         int64_t end = -1;
         float score = 0;
+    };
+
+    // Prominence of rows that are not silent.
+    struct presence_sum {
+        float sum = 0;
+        int rows = 0;
     };
 
     void on_row(const tone_rows::row& r);
@@ -118,6 +133,7 @@ private:
     int64_t d_settled = 0;           // row at which d_best counts
     std::optional<track> d_track;
     last_word d_last;
+    presence_sum d_presence;
     std::deque<rx_event> d_events;
 };
 

@@ -40,7 +40,10 @@ const tone_rows::row& tone_rows::next()
     constexpr size_t below = (bins - 8) / 2 + offset_count / 2;
     for (size_t b = 0; b < bins; ++b)
         d_row[b] = std::norm(work[(b + points - below) % points]);
-    const float now = median(d_row) / median_of_mean;
+    const float middle = median(d_row);
+    d_prominence =
+        middle > 0 ? *std::max_element(d_row.begin(), d_row.end()) / middle : 0;
+    const float now = middle / median_of_mean;
     d_noise = d_noise == 0 ? now : d_noise + renewal * (now - d_noise);
     const float scale = 1 / std::max(d_noise, least_noise);
     for (float& e : d_row)

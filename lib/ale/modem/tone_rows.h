@@ -46,6 +46,9 @@ public:
                 on_row(next());
     }
 
+    //! Highest energy of the latest row over the median of its bins; silence: 0.
+    float prominence() const { return d_prominence; }
+
 private:
     static constexpr size_t samples_per_row = 6;
     static constexpr size_t samples_per_tone = rows_per_tone * samples_per_row;
@@ -59,7 +62,7 @@ private:
     std::array<std::complex<float>, samples_per_tone> d_held{};
     size_t d_at = 0; // of the next sample in d_held
     size_t d_new = 0;
-    float d_noise = 0;
+    float d_noise = 0, d_prominence = 0;
     row d_row{}, d_sorted{};
 };
 

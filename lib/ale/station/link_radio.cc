@@ -17,6 +17,9 @@ constexpr size_t most_told = 1024;
 // that is read, and one that settles.
 constexpr int64_t tuned_memory = 4 * link_radio::rate;
 
+// A word of which the first copy was missed may be read: its end tells the channel.
+constexpr double heard_part_s = 0.75 * word_s;
+
 } // namespace
 
 link_radio::link_radio(const link_settings& settings,
@@ -57,6 +60,10 @@ void link_radio::receive(const std::vector<const sample*>& in, size_t n, sample*
             hear(k, d_sending ? d_zeros.data() : in[k], n);
     else
         hear(0, here, n);
+    if (!d_wide && !d_detected && d_receivers[0]->presence().value_or(false)) {
+        d_detected = true; // once in a dwell
+        d_link.detected(d_link.channel(), now());
+    }
     d_link.advance(now());
     take_actions();
 }
@@ -65,7 +72,8 @@ void link_radio::hear(size_t receiver, const sample* x, size_t n)
 {
     d_receivers[receiver]->push(x, n);
     while (const auto e = d_receivers[receiver]->poll())
-        d_link.receive(d_wide ? receiver : channel_at(e->start_s), *e, now());
+        d_link.receive(
+            d_wide ? receiver : channel_at(e->start_s + heard_part_s), *e, now());
 }
 
 size_t link_radio::channel_at(double seconds) const
@@ -85,8 +93,11 @@ void link_radio::take_actions()
             d_tuned.emplace_back(d_samples, a->channel);
             while (d_tuned.size() > 1 && d_tuned[1].first < d_samples - tuned_memory)
                 d_tuned.pop_front();
-            if (!d_wide)
+            if (!d_wide) {
                 d_deaf_until = d_samples + d_tune;
+                d_receivers[0]->start_presence();
+                d_detected = false;
+            }
         }
         if (a->what == link_action::kind::transmit) {
             d_sending.emplace(a->words, static_cast<double>(rate), subcarrier_hz);

@@ -79,7 +79,8 @@ private:
     std::deque<std::pair<int64_t, size_t>> d_tuned; // from which sample on, channel
     int64_t d_samples = 0, d_deaf_until = 0;
     std::optional<transmitter> d_sending;
-    bool d_started = false; // the first sample of d_sending is out
+    bool d_detected = false; // tones on this channel of the scan
+    bool d_started = false;  // the first sample of d_sending is out
     std::vector<sample> d_piece, d_zeros;
     std::deque<link_action> d_told;
 };

@@ -457,10 +457,10 @@ void node::set_utc(station_time now, double utc)
 void node::set_grant(station_time now, bool open, std::optional<address> only)
 {
     d_impl->d_time.advance(now);
-    d_impl->channel().set_grant({ open, only });
+    d_impl->whose_turn().set_grant({ open, only });
 }
-std::optional<address> node::wanted() const { return d_impl->channel().wanted(); }
-bool node::active() const { return d_impl->channel().active(); }
+std::optional<address> node::wanted() const { return d_impl->whose_turn().wanted(); }
+bool node::active() const { return d_impl->whose_turn().active(); }
 void node::set_emcon(station_time now, bool on)
 {
     d_impl->set_emcon(d_impl->d_time.advance(now), on);

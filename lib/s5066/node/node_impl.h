@@ -67,7 +67,7 @@ public:
     void set_broadcast(station_time now, bool on);
     void set_utc(station_time now, double utc);
     void set_emcon(station_time now, bool on);
-    turns& channel() { return d_turns; }
+    turns& whose_turn() { return d_turns; }
     node_state state() const;
 
     node_context d_node;

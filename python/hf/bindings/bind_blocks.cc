@@ -6,6 +6,7 @@
 
 #include <hf/air.h>
 #include <hf/ale_rx.h>
+#include <hf/ale_station.h>
 #include <hf/ale_tx.h>
 #include <hf/channel.h>
 #include <hf/emulated_air.h>
@@ -102,6 +103,68 @@ void bind_ale_blocks(py::module& m)
         .def("dropped", &ale_tx::dropped);
 }
 
+void bind_ale_station(py::module& m)
+{
+    py::class_<ale_state>(m, "ale_state")
+        .def_readonly("state", &ale_state::state)
+        .def_readonly("channel", &ale_state::channel)
+        .def_readonly("peer", &ale_state::peer)
+        .def_readonly("links", &ale_state::links)
+        .def_readonly("failures", &ale_state::failures)
+        .def_readonly("now", &ale_state::now);
+    py::class_<ale_station,
+               modem,
+               gr::sync_block,
+               gr::block,
+               gr::basic_block,
+               std::shared_ptr<ale_station>>(
+        m, "ale_station", "Modem that finds its peers by 2G ALE.")
+        .def(py::init([](const std::vector<std::string>& self,
+                         int channels,
+                         const std::map<std::string, std::string>& peers,
+                         const std::map<std::string, std::vector<std::string>>& nets,
+                         const std::map<std::string, int>& scanned,
+                         bool wide,
+                         int streams,
+                         const std::map<std::string, double>& settings,
+                         bool lock_step,
+                         std::optional<double> start_delay_s,
+                         double level,
+                         uint64_t seed) {
+                 return ale_station::make({ self, peers, nets, scanned },
+                                          channels,
+                                          wide,
+                                          streams,
+                                          settings,
+                                          lock_step,
+                                          start_delay_s,
+                                          level,
+                                          seed);
+             }),
+             py::arg("self_addresses"),
+             py::arg("channels"),
+             py::arg("peers") = std::map<std::string, std::string>(),
+             py::arg("nets") = std::map<std::string, std::vector<std::string>>(),
+             py::arg("scanned") = std::map<std::string, int>(),
+             py::arg("wide") = false,
+             py::arg("streams") = 1,
+             py::arg("settings") = std::map<std::string, double>(),
+             py::arg("lock_step") = true,
+             py::arg("start_delay_s") = std::nullopt,
+             py::arg("level") = 1.6,
+             py::arg("seed") = 1)
+        .def_static("settings", &ale_station::settings)
+        .def_static("describe_settings", &ale_station::describe_settings)
+        .def("ale", &ale_station::ale)
+        .def("call", &ale_station::call, py::arg("to"), py::arg("text") = "")
+        .def("hang_up", &ale_station::hang_up)
+        .def("note",
+             &ale_station::note,
+             py::arg("station"),
+             py::arg("channel"),
+             py::arg("snr_db"));
+}
+
 void bind_channel_blocks(py::module& m)
 {
     sync_class<channel>(m, "channel", "Simulated HF channel.")
@@ -159,6 +222,7 @@ void bind_blocks(py::module& m)
     bind_modem(m);
     bind_tx_and_rx(m);
     bind_ale_blocks(m);
+    bind_ale_station(m);
     bind_channel_blocks(m);
     bind_emulated_air(m);
 }

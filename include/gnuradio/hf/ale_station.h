@@ -1,0 +1,92 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <hf/modem.h>
+#include <hf/setting_info.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gr::hf {
+
+//! State of an ALE station, for displays.
+struct ale_state {
+    std::string state; //!< scanning, reading, listening, sending, answer, slot, handshake
+                       //!< or linked
+    uint64_t channel = 0;  //!< channel that the radio is tuned to, from 0 on
+    std::string peer;      //!< ALE address of the station that we are linked with
+    uint64_t links = 0;    //!< links since the start
+    uint64_t failures = 0; //!< calls without a link since the start
+    double now = 0;        //!< station time, s
+};
+
+//! What an ALE station knows of others.
+struct ale_book {
+    std::vector<std::string> self; //!< own ALE addresses, the first names the station
+    //! ALE address of each peer, by its STANAG 5066 address.
+    std::map<std::string, std::string> peers;
+    std::map<std::string, std::vector<std::string>> nets; //!< members in order of slots
+    //! Channels that a station scans, by ALE address; 0: it hears all at once. Default: as
+    //! many as this station has.
+    std::map<std::string, int> scanned;
+};
+
+/*! \brief Modem that finds its peers by 2G ALE (MIL-STD-188-141 Appendix A).
+ *  \ingroup hf
+ * It has the message ports of hf.modem, and connects to hf.data_link. While there is no
+ * link the data link's data wait. When it wants a peer, the station calls it by ALE on the
+ * best channel first. The data link then uses that channel. The link is held while data
+ * wait, and ends with TWAS.
+ * Complex baseband at 9600 samples/s. With one stream the radio changes channels: it
+ * follows the port \c ale. With a stream for each channel the block chooses among them.
+ * Message port \c ale (out): PDUs of type tune, transmit, linked, ended, failed and message
+ * (now, channel). Their octets are a line of text.
+ */
+class HF_API ale_station : virtual public modem
+{
+public:
+    typedef std::shared_ptr<ale_station> sptr; //!< pointer type for flowgraphs
+
+    /*! \param book addresses
+     *  \param channels number of channels, 1 to 100
+     *  \param wide the radio hears all channels at once; needs a stream for each
+     *  \param streams 1, or \p channels
+     *  \param settings by name, see settings()
+     *  \param lock_step as of hf.modem
+     *  \param start_delay_s as of hf.modem
+     *  \param level as of hf.modem
+     *  \param seed of random pauses and slots
+     *  \throws std::invalid_argument
+     */
+    static sptr make(const ale_book& book,
+                     int channels,
+                     bool wide = false,
+                     int streams = 1,
+                     const std::map<std::string, double>& settings = {},
+                     bool lock_step = true,
+                     std::optional<double> start_delay_s = std::nullopt,
+                     double level = 1.6,
+                     uint64_t seed = 1);
+
+    //! Names and default values of the settings.
+    static std::map<std::string, double> settings();
+    //! Settings with meanings, units and ranges.
+    static std::vector<setting_info> describe_settings();
+
+    virtual ale_state ale() const = 0; //!< any thread may call it
+    /*! \brief Call a station or net, with or without an AMD message.
+     *  \throws std::invalid_argument
+     */
+    virtual void call(const std::string& to, const std::string& text) = 0;
+    //! End the link with TWAS, and forget calls.
+    virtual void hang_up() = 0;
+    //! Note that a station was heard on a channel with this SNR, dB in 3 kHz.
+    virtual void note(const std::string& station, int channel, double snr_db) = 0;
+};
+
+} // namespace gr::hf
