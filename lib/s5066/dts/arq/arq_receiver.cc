@@ -29,7 +29,7 @@ void arq_receiver::begin_reception()
     d_doubts = d_doubted ? d_doubts + 1 : 0;
     d_doubted = false;
     d_same = d_doubts >= most_doubts;
-    d_end_bit = 0;
+    d_last.end_bit = 0;
     d_unproven.clear();
 }
 
@@ -63,20 +63,20 @@ void arq_receiver::note_delivered(uint16_t first, uint16_t last)
 
 void arq_receiver::took_place(const arq_header& h, uint64_t begin_bit, uint64_t end_bit)
 {
-    const unsigned skipped = d_space.ahead(h.fsn, d_last_fsn) - 1u;
-    if (d_end_bit > 0 && begin_bit == d_end_bit && skipped > 0 &&
+    const unsigned skipped = d_space.ahead(h.fsn, d_last.fsn) - 1u;
+    if (d_last.end_bit > 0 && begin_bit == d_last.end_bit && skipped > 0 &&
         skipped < d_space.half()) {
         bool all = true;
         for (unsigned k = 1; k <= skipped && all; ++k) {
-            const size_t at = d_space.ahead(d_last_fsn + k, d_lwe);
+            const size_t at = d_space.ahead(d_last.fsn + k, d_lwe);
             all = at >= d_space.half() || have(at);
         }
         if (all) {
             same_numbering();
         }
     }
-    d_last_fsn = h.fsn;
-    d_end_bit = end_bit;
+    d_last.fsn = h.fsn;
+    d_last.end_bit = end_bit;
 }
 
 bool arq_receiver::may_join(const arq_header& h)

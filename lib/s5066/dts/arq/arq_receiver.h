@@ -160,9 +160,11 @@ private:
     uint64_t d_reception = 0;    // counts receptions
     uint64_t d_partial_from = 0; // reception of the last segment of d_partial
     bool d_same = true;          // the present reception has this numbering
-    // The last segment of this reception, and where it ends.
-    uint16_t d_last_fsn = 0;
-    uint64_t d_end_bit = 0;
+    // The last segment of this reception, and where it ends; 0: there is none.
+    struct {
+        uint16_t fsn = 0;
+        uint64_t end_bit = 0;
+    } d_last;
     bool d_doubted = false; // a segment of it was refused by may_join()
     unsigned d_doubts = 0;  // earlier receptions in a row with such segments
     std::vector<unproven> d_unproven;
