@@ -48,13 +48,14 @@ public:
                   { book.self, book.nets, book.scanned },
                   static_cast<size_t>(streams),
                   seed),
-          d_ale(pmt::mp("ale"))
+          d_ale(pmt::mp("ale")), d_log(pmt::mp("log"))
     {
         for (const auto& [address, station] : book.peers) {
             d_names[s5066::address(address).to_string()] = station;
             d_addresses[station] = s5066::address(address).to_string();
         }
         message_port_register_out(d_ale);
+        message_port_register_out(d_log);
     }
 
     int work(int noutput_items,
@@ -146,6 +147,12 @@ private:
                                  .set(keys::now(), d_radio.now())
                                  .set(keys::channel(), uint64_t{ a->channel })
                                  .make(std::vector<uint8_t>(text.begin(), text.end())));
+            if (a->what != ale::link_action::kind::tune)
+                message_port_pub(d_log,
+                                 pdu::line(d_radio.now(),
+                                           std::string("ALE: ") +
+                                               ale::to_string(a->what) + " on channel " +
+                                               std::to_string(a->channel) + ": " + text));
         }
         s.state = to_string(d_radio.link().state());
         s.channel = d_radio.link().channel();
@@ -202,7 +209,7 @@ private:
 
     std::mutex d_link_mutex; // of the engine; callers come from other threads
     ale::link_radio d_radio;
-    const pmt::pmt_t d_ale;
+    const pmt::pmt_t d_ale, d_log;
     std::map<std::string, std::string> d_names, d_addresses;
     std::string d_unknown; // the latest address that was reported as unknown
     std::vector<gr_complex> d_to_modem, d_of_modem;

@@ -8,10 +8,39 @@ from typing import Any, Callable, List, Optional
 from gnuradio import gr
 
 from . import hf_python as hf
-from . import edge, station, watch
+from . import ale_tuner as tuner, edge, station, watch
 
 #: Opens the radio of a station, as radio.open_radio() does.
 Opens = Callable[[gr.top_block, station.Description], edge.Edge]
+
+
+class Airs:
+    """Simulated channels that several stations share: one, or one for each channel of ALE."""
+
+    def __init__(self, airs: List[Any]) -> None:
+        self.airs = airs
+
+    def sources(self, station_number: int) -> List[Any]:
+        """What a station hears on each channel."""
+        return [air.source(station_number) for air in self.airs]
+
+    def sinks(self, station_number: int) -> List[Any]:
+        """What a station transmits on each channel."""
+        return [air.sink(station_number) for air in self.airs]
+
+    def set_speed(self, speed: float) -> None:
+        """Change the pace while running."""
+        for air in self.airs:
+            air.set_speed(speed)
+
+    def end(self) -> None:
+        """End all streams as soon as possible."""
+        for air in self.airs:
+            air.end()
+
+    def now(self) -> float:
+        """Station time released to the slowest station, s."""
+        return min(air.now() for air in self.airs)
 
 
 class Stations:
@@ -42,17 +71,23 @@ class Stations:
                 raise ValueError("stations on one air have one bandwidth: " + ", ".join(
                     f"{name} has {khz} kHz" for khz, name in bandwidths.items()))
             power = max(hf.mode(hf.fastest_mode(d.mode)).mean_power for d in on_air)
-            self.air = hf.air(len(on_air), channel, seed, speed, power,
-                              bandwidth=on_air[0].bandwidth_khz)
+            channels = {len(d.ale.frequencies_hz) if d.ale else 0: d.name for d in on_air}
+            if len(channels) > 1:
+                raise ValueError("stations on one air have the same channels: " + ", ".join(
+                    f"{name} has {n or 'no ALE'}" for n, name in channels.items()))
+            count = max(next(iter(channels)), 1)
+            self.air = Airs([hf.air(len(on_air), channel, seed + k, speed, power,
+                                    bandwidth=on_air[0].bandwidth_khz) for k in range(count)])
         self.stations, self.logs = [], []
+        self.tuners: List[tuner.AleTuner] = []
         self.said: List[str] = []  #: further lines for the operator
         #: For each station the block with its received samples, or None.
         self.received: List[Any] = []
         #: For each station its radio, or None.
         self.radio_of: List[Optional[edge.Edge]] = []
         for k, d in enumerate(on_air):
-            source = self.air.source(k)
-            self._add(station.Station(self.tb, d, source, self.air.sink(k)), source)
+            sources = self.air.sources(k)
+            self._add(station.Station(self.tb, d, sources, self.air.sinks(k)), sources[0])
         self.radios: List[edge.Edge] = []
         try:
             for d in descriptions:
@@ -75,6 +110,12 @@ class Stations:
         s = station.Station(self.tb, d, radio.source, radio.sink, radio.lock_step,
                             level=radio.level)
         self._add(s, radio.source, radio)
+        if s.ale is not None and d.ale is not None:
+            if radio.rig is None:
+                raise ValueError(f"station {d.name}: [ale] needs a rig or an SDR that changes "
+                                 "channels")
+            self.tuners.append(tuner.AleTuner(radio.rig, d.ale.frequencies_hz, self.said.append))
+            self.tb.msg_connect(s.ale, "ale", self.tuners[-1], "ale")
         if radio.events is not None and s.modem is not None:
             self.tb.msg_connect(radio.events, "events", s.modem, "radio")
         if radio.key is not None and s.modem is not None:
@@ -95,7 +136,7 @@ class Stations:
         self.radio_of.append(radio)
         if s.data_link is not None:
             lines = watch.LogWatch(f"{s.description.address} ")
-            for block in (s.data_link, s.pep, s.ip_client, s.dns):
+            for block in (s.ale, s.data_link, s.pep, s.ip_client, s.dns):
                 if block is not None:
                     self.tb.msg_connect(block, "log", lines, "log")
             self.logs.append(lines)

@@ -34,6 +34,7 @@ PARTS: Dict[str, Part] = {
     "pep": Part("HF-PEP", "[pep.settings]", _hf.pep),
     "ip-client": Part("IP Client", "[ip_client.settings]", _hf.ip_client),
     "dns": Part("DNS-PEP", "[dns.settings]", _hf.dns_pep),
+    "ale": Part("ALE", "[ale.settings]", _hf.ale_station),
 }
 
 

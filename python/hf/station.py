@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A station: its description (TOML) and its blocks."""
 from dataclasses import dataclass, field
-from typing import Any, Dict, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+import zlib
 
 from gnuradio import gr
 
 from . import hf_python as _hf
 from . import output, tables
-from .station_tables import (Capture, Dns, Host, IpClient, Mail, MailRoute, ModemClient,
+from .station_tables import (Ale, Capture, Dns, Host, IpClient, Mail, MailRoute, ModemClient,
                              ModemServer, Pep, Ptt, Radio, Record, Rig, Sdr, SisServer,
                              StationError, Web, words_of)
 
@@ -55,6 +56,7 @@ class Description:
     capture: Capture = field(default_factory=Capture)
     radio: Optional[Radio] = None
     record: Optional[Record] = None
+    ale: Optional[Ale] = None
     #: The source file, for messages.
     where: str = field(default="", init=False)
 
@@ -121,6 +123,8 @@ class Description:
             if self.netns:
                 raise StationError("[mail] and netns exclude each other: start hf mail run in the "
                                    "namespace")
+        if self.ale is not None:
+            self._check_ale(self.ale)
         if self.record is not None:
             if self.modem_client is not None:
                 raise StationError("[record] and [modem_client] exclude each other: only the "
@@ -132,6 +136,17 @@ class Description:
                 raise StationError(f"ack_mode '{self.ack_mode}': allowed with [modem_client] is "
                                    "same, since its modem has one mode")
 
+    def _check_ale(self, ale: Ale) -> None:
+        if self.modem_client is not None or self.modem_server is not None:
+            raise StationError("[ale] needs a modem and a data link in one station")
+        if self.bandwidth_khz != 3 or self.zero_interleaver:
+            raise StationError("[ale] needs a mode of 3 kHz, and excludes zero_interleaver")
+        ale.check()
+        if self.radio is not None and ale.wide:
+            raise StationError("[ale] wide = true: allowed on a simulated air only")
+        if self.radio is not None and self.radio.rig is None and not self.radio.is_sdr:
+            raise StationError("[ale] with [radio] needs [radio.rig], which changes channels")
+
 
 def _mode_bandwidth_khz(mode: str) -> int:
     return int(_hf.mode(_hf.fastest_mode(mode)).bandwidth_hz) // 1000
@@ -142,7 +157,7 @@ PARTS: Dict[Any, Dict[str, Any]] = {
     Description: {"ip_client": IpClient, "pep": Pep, "dns": Dns, "sis_server": SisServer,
                   "host": Host, "mail": Mail, "web": Web, "modem_server": ModemServer,
                   "modem_client": ModemClient, "capture": Capture, "radio": Radio,
-                  "record": Record},
+                  "record": Record, "ale": Ale},
     Mail: {"route": [MailRoute]},
     Radio: {"ptt": Ptt, "sdr": Sdr, "rig": Rig}}
 
@@ -186,11 +201,16 @@ def longest_transmission_octets(mode: str) -> int:
     return max(timing.octets_in(int(MAX_TRANSMISSION_S / block)), 2048)
 
 
+def _listed(blocks: Any) -> List[Any]:
+    return blocks if isinstance(blocks, list) else [blocks]
+
+
 class Station:
     """The connected blocks of one station. Blocks that it does not have are None.
 
     radio_source, radio_sink: blocks of the caller for complex samples, 3200/s for each kHz of
-    bandwidth (9600 in 3 kHz). Not used with a modem_client.
+    bandwidth (9600 in 3 kHz). Not used with a modem_client. With [ale] also lists of blocks, one
+    for each channel.
     emulated_modem: modem of an emulated_air, instead of radio_source and radio_sink.
     """
 
@@ -201,7 +221,7 @@ class Station:
         """clock: block and port with station time for a modem_client, by default a new ticker.
         level: as in hf.modem."""
         self.description = description
-        self.modem = self.modem_server = self.modem_client = self.data_link = None
+        self.modem = self.modem_server = self.modem_client = self.data_link = self.ale = None
         self.pep = self.ip_client = self.dns = self.sis_server = None
         where = f"{description.where}: " if description.where else ""
         try:
@@ -224,6 +244,8 @@ class Station:
             tb.msg_connect(block, port, modem, "ticks")
         elif emulated_modem is not None:
             modem = self.modem = emulated_modem
+        elif d.ale is not None:
+            modem = self._ale_station(tb, d.ale, radio_source, radio_sink, lock_step, level)
         else:
             modem = self.modem = _hf.modem(lock_step, d.zero_interleaver,
                                            start_delay_s=d.start_delay_s, level=level,
@@ -242,6 +264,18 @@ class Station:
         tb.msg_connect(user, "modem", modem, "modem")
         if self.data_link is not None:
             self._add_clients(tb, d)
+
+    def _ale_station(self, tb: gr.top_block, a: Ale, sources: Any, sinks: Any, lock_step: bool,
+                     level: float) -> Any:
+        sources, sinks = _listed(sources), _listed(sinks)
+        seed = zlib.crc32(a.addresses[0].encode())  # stations must not pause equally long
+        modem = self.modem = self.ale = _hf.ale_station(
+            a.addresses, len(a.frequencies_hz), a.peers, a.nets, a.scanned, a.wide, len(sources),
+            a.settings, lock_step, self.description.start_delay_s, level, seed)
+        for k, (source, sink) in enumerate(zip(sources, sinks)):
+            tb.connect(source, (modem, k))
+            tb.connect((modem, k), sink)
+        return modem
 
     def _add_clients(self, tb: gr.top_block, d: Description) -> None:
         # Queue about one longest transmission below SLEP. Less starves the link, more delays

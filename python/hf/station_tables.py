@@ -416,6 +416,41 @@ class Ptt:
 
 
 @dataclass
+class Ale:
+    """Link establishment by 2G ALE. Channels have numbers from 0 on.
+
+    addresses: own ALE addresses, the first names the station.
+    frequencies_hz: of each channel, of the dial, whole Hz. On a simulated air only their number
+    counts.
+    peers: ALE address of each peer, by its STANAG 5066 address.
+    nets: members of each net, in the order of their slots.
+    scanned: channels that a station scans, by ALE address; 0: it hears all at once. Default: as
+    many as this station has.
+    wide: this station hears all its channels at once. On a simulated air only.
+    settings: further settings (hf.ale_station.settings()).
+    """
+
+    addresses: List[str] = field(default_factory=list)
+    frequencies_hz: List[float] = field(default_factory=list)
+    peers: Dict[str, str] = field(default_factory=dict)
+    nets: Dict[str, List[str]] = field(default_factory=dict)
+    scanned: Dict[str, int] = field(default_factory=dict)
+    wide: bool = False
+    settings: Dict[str, float] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Raise StationError for missing or impossible keys."""
+        if not self.addresses:
+            raise StationError("[ale] 'addresses' is missing, for example addresses = [\"SAM\"]")
+        if not 1 <= len(self.frequencies_hz) <= 100:
+            raise StationError(f"[ale] frequencies_hz has {len(self.frequencies_hz)} channels: "
+                               "allowed are 1 to 100")
+        for hz in self.frequencies_hz:
+            if hz != round(hz) or not 0 < hz <= 6e9:
+                raise StationError(f"[ale] frequencies_hz = {hz}: allowed are whole Hz")
+
+
+@dataclass
 class Rig:
     """Frequency and mode of the transceiver. Without this table the rig is neither set nor read.
 

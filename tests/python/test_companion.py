@@ -106,6 +106,7 @@ def test_all_modes_can_be_chosen(name, parameter, more):
 @pytest.mark.parametrize("name, make", [
     ("modem", lambda: hf.modem()), ("rx", lambda: hf.rx()), ("tx", lambda: hf.tx("4539-600S")),
     ("ale_rx", lambda: hf.ale_rx()), ("ale_tx", lambda: hf.ale_tx()),
+    ("ale_station", lambda: hf.ale_station(["SAM"], 1)),
     ("channel", lambda: hf.channel("clear")), ("ticker", lambda: hf.ticker()),
     ("from_audio", lambda: hf.from_audio()), ("to_audio", lambda: hf.to_audio()),
     ("audio_source", lambda: hf.audio_source("null")),

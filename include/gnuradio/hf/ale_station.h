@@ -45,7 +45,8 @@ struct ale_book {
  * Complex baseband at 9600 samples/s. With one stream the radio changes channels: it
  * follows the port \c ale. With a stream for each channel the block chooses among them.
  * Message port \c ale (out): PDUs of type tune, transmit, linked, ended, failed and message
- * (now, channel). Their octets are a line of text.
+ * (now, channel). Their octets are a line of text. Message port \c log (out): PDUs of type
+ * log, as of hf.data_link.
  */
 class HF_API ale_station : virtual public modem
 {
