@@ -207,7 +207,7 @@ public:
     station_time now{};
     mode tx_mode;
     std::optional<mode> peer_mode; // empty: that of the node
-    double snr_db = 0; // reported for what the peer sends
+    double snr_db = 0;             // reported for what the peer sends
     station_time air_time{};
 };
 

@@ -126,8 +126,8 @@ mode adaptive_rate_policy::data_mode(const station& s, const tx_context& c)
     if (c.silent_rounds > 0 && s.sent) {
         d_why = mode_reason::silence;
         // A call is repeated only a few times, so each falls by twice as much.
-        const double steps = s.advised || s.out.known() ? c.silent_rounds
-                                                        : 2 * c.silent_rounds;
+        const double steps =
+            s.advised || s.out.known() ? c.silent_rounds : 2 * c.silent_rounds;
         return below(s.last, fall_db * steps);
     }
     if (s.advised) {
