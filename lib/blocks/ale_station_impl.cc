@@ -145,7 +145,7 @@ private:
             message_port_pub(d_ale,
                              pdu::builder(ale::to_string(a->what))
                                  .set(keys::now(), d_radio.now())
-                                 .set(keys::channel(), uint64_t{ a->channel })
+                                 .set(keys::ale_channel(), uint64_t{ a->channel })
                                  .make(std::vector<uint8_t>(text.begin(), text.end())));
             if (a->what != ale::link_action::kind::tune)
                 message_port_pub(d_log,

@@ -29,7 +29,7 @@ class AleTuner(gr.basic_block):
     def _on_ale(self, message: Any) -> None:
         meta = pmt.car(message)
         kind = pmt.dict_ref(meta, pmt.intern("type"), pmt.PMT_NIL)
-        channel = pmt.dict_ref(meta, pmt.intern("channel"), pmt.PMT_NIL)
+        channel = pmt.dict_ref(meta, pmt.intern("ale_channel"), pmt.PMT_NIL)
         if pmt.eq(kind, pmt.intern("tune")) and pmt.is_uint64(channel):
             self._wanted.put(pmt.to_uint64(channel))
 

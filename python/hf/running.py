@@ -87,7 +87,10 @@ class Stations:
         self.radio_of: List[Optional[edge.Edge]] = []
         for k, d in enumerate(on_air):
             sources = self.air.sources(k)
-            self._add(station.Station(self.tb, d, sources, self.air.sinks(k)), sources[0])
+            sinks = self.air.sinks(k)
+            made = (station.Station(self.tb, d, sources, sinks) if d.ale else
+                    station.Station(self.tb, d, sources[0], sinks[0]))
+            self._add(made, sources[0])
         self.radios: List[edge.Edge] = []
         try:
             for d in descriptions:

@@ -90,7 +90,7 @@ def test_the_tuner_follows_and_reports_a_deaf_rig_once():
 
     def tune(channel):
         meta = pmt.dict_add(pmt.make_dict(), pmt.intern("type"), pmt.intern("tune"))
-        meta = pmt.dict_add(meta, pmt.intern("channel"), pmt.from_uint64(channel))
+        meta = pmt.dict_add(meta, pmt.intern("ale_channel"), pmt.from_uint64(channel))
         tuner._on_ale(pmt.cons(meta, pmt.init_u8vector(0, [])))
 
     tune(1)

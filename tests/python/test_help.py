@@ -40,7 +40,7 @@ def test_help_of_a_block_says_what_it_does_and_every_parameter(name):
 CLASSES = {name: x for name, x in vars(hf).items()
            if isinstance(x, type) and (hasattr(x, "to_basic_block") or name.endswith("air"))}
 #: Parameters that count something or compare: they have no unit.
-PLAIN = {"seed", "effort", "stations", "channels", "channel", "antennas", "agc_blocks",
+PLAIN = {"seed", "effort", "stations", "channels", "streams", "channel", "antennas", "agc_blocks",
          "max_blocks", "level", "signal_power", "speed", "ber", "loss", "sap", "port",
          "max_connections", "max_clients", "sounds"}
 UNIT = re.compile(r"(^|_)(hz|s|ms|db|octets)$")

@@ -45,7 +45,7 @@ struct ale_book {
  * Complex baseband at 9600 samples/s. With one stream the radio changes channels: it
  * follows the port \c ale. With a stream for each channel the block chooses among them.
  * Message port \c ale (out): PDUs of type tune, transmit, linked, ended, failed and message
- * (now, channel). Their octets are a line of text. Message port \c log (out): PDUs of type
+ * (now, ale_channel). Their octets are a line of text. Message port \c log (out): PDUs of type
  * log, as of hf.data_link.
  */
 class HF_API ale_station : virtual public modem
@@ -56,12 +56,12 @@ public:
     /*! \param book addresses
      *  \param channels number of channels, 1 to 100
      *  \param wide the radio hears all channels at once; needs a stream for each
-     *  \param streams 1, or \p channels
+     *  \param streams number of streams in and out, 1 to 100: 1, or as many as channels
      *  \param settings by name, see settings()
      *  \param lock_step as of hf.modem
-     *  \param start_delay_s as of hf.modem
-     *  \param level as of hf.modem
-     *  \param seed of random pauses and slots
+     *  \param start_delay_s as of hf.modem, 0 to 60 s
+     *  \param level as of hf.modem, 0.001 to 10
+     *  \param seed seed of random pauses and slots, from 0 on
      *  \throws std::invalid_argument
      */
     static sptr make(const ale_book& book,

@@ -88,7 +88,7 @@ HF_API const pmt::pmt_t& seconds();
 //! double: the rest of a second of a device's own clock, s.
 HF_API const pmt::pmt_t& fraction();
 //! uint64: channel of an ALE station, from 0 on.
-HF_API const pmt::pmt_t& channel();
+HF_API const pmt::pmt_t& ale_channel();
 //! boolean: the data link may use the channel. Set where ALE decides about that.
 HF_API const pmt::pmt_t& open();
 //! symbol: the only node that may be sent to, a STANAG 5066 address.
