@@ -55,10 +55,10 @@ private:
         unsigned patience = 0;
         mode last; // mode of the last data sent
         bool sent = false;
-        std::optional<mode> proven;   // mode of the last data that were acknowledged
+        std::optional<mode> proven; // mode of the last data that were acknowledged
         // That mode before a silence, until a second transmission since then arrived.
         std::optional<mode> fell_from;
-        unsigned since_fall = 0; // acknowledged transmissions
+        unsigned since_fall = 0;      // acknowledged transmissions
         std::optional<mode> answered; // mode of our answer since the last reception
         // Modes that need at most this SNR arrive there (mode_promises::needed_db()).
         std::optional<double> reaches_db;
