@@ -37,14 +37,13 @@ function(hf_gtest name)
                        PROPERTIES TIMEOUT 300)
 endfunction()
 
-# An extension module of the package gnuradio.hf, in its folder FOLDER ("": the package itself).
-function(hf_python_module name folder)
-  # pybind11 separates the types of modules by different compilers unless they are declared equal.
-  # GNU Radio's blocks are bases of ours. On Linux the binary interfaces of GCC, in every version that
-  # we build with, and of Clang are the same.
-  # pybind11 keeps its types under a name that tells them: among the builtins, since 2.12 in a
-  # dictionary of the interpreter.
-  set(ask "import builtins, ctypes, gnuradio.gr
+# The name under which pybind11 keeps the types of GNU Radio's modules; empty if it is not found.
+# It tells compiler and binary interface. It is among the builtins, since pybind11 2.12 in a
+# dictionary of the interpreter.
+function(hf_pybind11_types out)
+  get_property(asked GLOBAL PROPERTY HF_PYBIND11_TYPES SET)
+  if(NOT asked)
+    set(ask "import builtins, ctypes, gnuradio.gr
 api = ctypes.pythonapi
 api.PyInterpreterState_Get.restype = ctypes.c_void_p
 api.PyInterpreterState_GetDict.argtypes = [ctypes.c_void_p]
@@ -52,8 +51,20 @@ api.PyInterpreterState_GetDict.restype = ctypes.c_void_p
 state = api.PyInterpreterState_GetDict(api.PyInterpreterState_Get())
 names = [*vars(builtins), *ctypes.cast(state, ctypes.py_object).value]
 print(*(k for k in names if 'pybind11_internals' in str(k)))")
-  execute_process(COMMAND ${PYTHON_EXECUTABLE} -c "${ask}" OUTPUT_VARIABLE internals ERROR_QUIET)
-  if(internals MATCHES "_v[0-9]+(_[a-z]+)_libstdcpp(_cxxabi[0-9]+)")
+    execute_process(COMMAND ${PYTHON_EXECUTABLE} -c "${ask}" OUTPUT_VARIABLE types ERROR_QUIET)
+    set_property(GLOBAL PROPERTY HF_PYBIND11_TYPES "${types}")
+  endif()
+  get_property(types GLOBAL PROPERTY HF_PYBIND11_TYPES)
+  set(${out} "${types}" PARENT_SCOPE)
+endfunction()
+
+# An extension module of the package gnuradio.hf, in its folder FOLDER ("": the package itself).
+function(hf_python_module name folder)
+  # pybind11 separates the types of modules by different compilers unless they are declared equal.
+  # GNU Radio's blocks are bases of ours. On Linux the binary interfaces of GCC, in every version that
+  # we build with, and of Clang are the same.
+  hf_pybind11_types(types)
+  if(types MATCHES "_v[0-9]+(_[a-z]+)_libstdcpp(_cxxabi[0-9]+)")
     target_compile_definitions(${name} PRIVATE PYBIND11_COMPILER_TYPE="${CMAKE_MATCH_1}"
                                                  PYBIND11_BUILD_ABI="${CMAKE_MATCH_2}")
   endif()

@@ -48,7 +48,8 @@ public:
                   { book.self, book.nets, book.scanned },
                   static_cast<size_t>(streams),
                   seed),
-          d_ale(pmt::mp("ale")), d_log(pmt::mp("log"))
+          d_channels(static_cast<int>(settings.channels)), d_ale(pmt::mp("ale")),
+          d_log(pmt::mp("log"))
     {
         for (const auto& [address, station] : book.peers) {
             d_names[s5066::address(address).to_string()] = station;
@@ -86,6 +87,10 @@ public:
     }
     void note(const std::string& station, int channel, double snr_db) override
     {
+        if (channel < 0 || channel >= d_channels)
+            throw std::invalid_argument("channel " + std::to_string(channel) +
+                                        ": allowed are 0 to " +
+                                        std::to_string(d_channels - 1));
         const std::lock_guard<std::mutex> lock(d_link_mutex);
         d_radio.link().quality().heard(
             station, static_cast<size_t>(channel), snr_db, d_radio.now());
@@ -209,6 +214,7 @@ private:
 
     std::mutex d_link_mutex; // of the engine; callers come from other threads
     ale::link_radio d_radio;
+    const int d_channels;
     const pmt::pmt_t d_ale, d_log;
     std::map<std::string, std::string> d_names, d_addresses;
     std::string d_unknown; // the latest address that was reported as unknown
@@ -232,8 +238,11 @@ ale_station::sptr ale_station::make(const ale_book& book,
     if (streams < 1)
         throw std::invalid_argument("streams " + std::to_string(streams) +
                                     ": allowed are 1 and the number of channels");
-    for (const auto& [address, station] : book.peers)
+    const ale::address_book known{ book.self, book.nets, book.scanned };
+    for (const auto& [address, station] : book.peers) {
         static_cast<void>(s5066::address(address));
+        known.check_callable(station);
+    }
     return gnuradio::make_block_sptr<ale_station_impl>(
         book,
         link_settings(channels, wide, settings),

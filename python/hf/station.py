@@ -8,9 +8,9 @@ from gnuradio import gr
 
 from . import hf_python as _hf
 from . import output, tables
+from .radio_tables import Ptt, Radio, Rig, Sdr
 from .station_tables import (Ale, Capture, Dns, Host, IpClient, Mail, MailRoute, ModemClient,
-                             ModemServer, Pep, Ptt, Radio, Record, Rig, Sdr, SisServer,
-                             StationError, Web, words_of)
+                             ModemServer, Pep, Record, SisServer, StationError, Web, words_of)
 
 #: Longest transmission after the first D_PDU (STANAG 5066 Annex C: EOT has 8 bits of 0.5 s).
 MAX_TRANSMISSION_S = 127.5

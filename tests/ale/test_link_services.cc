@@ -1,5 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ale/link/link_keeper.h"
 #include "ale/link_pair.h"
 
 #include <gtest/gtest.h>
@@ -295,4 +296,21 @@ TEST(ale_link_services, refuses_what_it_cannot_call)
 }
 
 } // namespace
+TEST(ale_link_services, a_wanted_peer_waits_while_too_many_calls_wait)
+{
+    link_machine link(scanning(1), book("SAM"), 1);
+    link_keeper keeper(link);
+    const station_time now = 1s;
+    link.advance(now);
+    for (int k = 0; !link.full(); ++k) {
+        ASSERT_LE(k, 20);
+        link.call("BOB", "", now);
+    }
+    EXPECT_THROW(link.call("BOB", "", now), std::invalid_argument);
+    EXPECT_NO_THROW(keeper.update("JOE", false, now));
+    link.end(now);
+    EXPECT_FALSE(link.full());
+    EXPECT_NO_THROW(keeper.update("JOE", false, now));
+}
+
 } // namespace gr::hf::test

@@ -72,5 +72,17 @@ TEST(address_book, refuses_what_is_no_address)
                  std::invalid_argument);
 }
 
+TEST(lqa_store, what_we_hear_is_told_apart_from_what_is_reported)
+{
+    lqa_store store;
+    const station_time now = std::chrono::seconds(10);
+    store.reported("JOE", 1, 4, now);
+    EXPECT_FALSE(store.heard_db("JOE", 1, now));
+    store.heard("JOE", 1, 20, now);
+    EXPECT_DOUBLE_EQ(store.heard_db("JOE", 1, now).value(), 20);
+    EXPECT_DOUBLE_EQ(store.score("JOE", 1, now).value(), 12);
+    EXPECT_FALSE(store.heard_db("JOE", 1, now + lqa_store::lifetime * 2));
+}
+
 } // namespace
 } // namespace gr::hf::test

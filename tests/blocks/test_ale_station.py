@@ -72,6 +72,12 @@ def test_only_known_peers_and_possible_settings():
         hf.ale_station(["SAM"], 3, settings={"idle_s": 1})
     with pytest.raises(ValueError, match="allowed are dwell_s"):
         hf.ale_station(["SAM"], 3, settings={"dwel_s": 1})
+    with pytest.raises(ValueError, match="address 'joe'"):
+        hf.ale_station(["SAM"], 3, {"1.2.0.2": "joe"})
+    with pytest.raises(ValueError, match="one of our own"):
+        hf.ale_station(["SAM"], 3, {"1.2.0.2": "SAM"})
+    with pytest.raises(ValueError, match="channel 3"):
+        hf.ale_station(["SAM"], 3).note("JOE", 3, 10)
     assert hf.ale_station.settings()["sounding_s"] == 0
 
 

@@ -4,7 +4,7 @@ their page and the operator's lines use it without knowing it."""
 import time
 
 from gnuradio import hf
-from gnuradio.hf import edge, radio, running, station, station_tables
+from gnuradio.hf import edge, radio, radio_tables, running, station
 from gnuradio.hf.gui import snapshot
 
 OCTETS = 3000
@@ -34,7 +34,7 @@ class ShamRadio(edge.Edge):
 
 def test_two_stations_talk_over_it(monkeypatch):
     monkeypatch.setitem(radio._KINDS, "sham", ShamRadio)
-    monkeypatch.setattr(station_tables, "RADIO_TYPES", [*station_tables.RADIO_TYPES, "sham"])
+    monkeypatch.setattr(radio_tables, "RADIO_TYPES", [*radio_tables.RADIO_TYPES, "sham"])
     monkeypatch.setattr(ShamRadio, "wire", None)
     stations = running.Stations(
         [station.Description(f"1.2.0.{k}", "4539-3200S", radio=station.Radio(type="sham"))

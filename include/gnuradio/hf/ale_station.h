@@ -86,7 +86,9 @@ public:
     virtual void call(const std::string& to, const std::string& text) = 0;
     //! End the link with TWAS, and forget calls.
     virtual void hang_up() = 0;
-    //! Note that a station was heard on a channel with this SNR, dB in 3 kHz.
+    /*! \brief Note that a station was heard on a channel with this SNR, dB in 3 kHz.
+     *  \throws std::invalid_argument for a channel that does not exist
+     */
     virtual void note(const std::string& station, int channel, double snr_db) = 0;
 };
 

@@ -118,4 +118,14 @@ void address_book::check() const
     }
 }
 
+void address_book::check_callable(const std::string& to) const
+{
+    if (kind_of_address(to) != address_kind::individual)
+        throw std::invalid_argument("address '" + to +
+                                    "': allowed are a station or a net, 1 to 15 of A-Z "
+                                    "and 0-9");
+    if (std::find(self.begin(), self.end(), to) != self.end())
+        throw std::invalid_argument("address '" + to + "': it is one of our own");
+}
+
 } // namespace gr::hf::ale

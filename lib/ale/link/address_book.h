@@ -36,6 +36,8 @@ struct address_book {
 
     //! \throws std::invalid_argument that names the address and what is allowed
     void check() const;
+    //! \throws std::invalid_argument if \p to is no address of another station or of a net
+    void check_callable(const std::string& to) const;
 };
 
 } // namespace gr::hf::ale

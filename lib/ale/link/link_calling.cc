@@ -95,20 +95,12 @@ void link_machine::on_answer(const frame& f, station_time now)
 void link_machine::acknowledge(station_time now)
 {
     auto p = plan_to(d_out->what.to, d_out->own);
-    const auto heard = d_heard.quality().score(p.to.front(), d_channel, now);
+    const auto heard = d_heard.quality().heard_db(p.to.front(), d_channel, now);
     if (d_settings.report && heard) {
         p.report.emplace();
         p.report->sinad_db = static_cast<int>(std::lround(std::clamp(*heard, 0.0, 30.0)));
     }
     transmit(transmission::acknowledgement, p, now);
-}
-
-void link_machine::no_answer(station_time now)
-{
-    if (!d_out->answered.empty())
-        return acknowledge(now);
-    d_heard.quality().unanswered(d_out->what.to, d_channel, now);
-    next_channel(now);
 }
 
 void link_machine::fail_call(link_reason why, station_time now)

@@ -14,7 +14,7 @@ void link_keeper::update(const std::string& wanted, bool active, station_time no
         d_link.end(now); // another peer is wanted
         d_called.clear();
     }
-    if (wanted.empty() || !d_called.empty() || !d_link.peer().empty())
+    if (wanted.empty() || !d_called.empty() || !d_link.peer().empty() || d_link.full())
         return;
     const auto again = d_again_at.find(wanted);
     if (again != d_again_at.end() && now < again->second)

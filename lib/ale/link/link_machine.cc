@@ -38,15 +38,10 @@ link_machine::link_machine(const link_settings& settings,
 
 void link_machine::call(const std::string& to, const std::string& text, station_time now)
 {
-    if (kind_of_address(to) != address_kind::individual)
-        throw std::invalid_argument("address '" + to +
-                                    "': allowed are a station or a net, 1 to 15 of A-Z "
-                                    "and 0-9");
-    if (std::find(d_book.self.begin(), d_book.self.end(), to) != d_book.self.end())
-        throw std::invalid_argument("address '" + to + "': it is one of our own");
+    d_book.check_callable(to);
     if (!text.empty())
         text_words(text);
-    if (d_requests.size() >= most_requests)
+    if (full())
         throw std::invalid_argument(std::to_string(most_requests) +
                                     " calls wait already");
     advance(now);
@@ -212,7 +207,10 @@ void link_machine::on_deadline(station_time now)
             resume(now);
         break;
     case link_state::answer:
-        no_answer(now);
+        if (!d_out->answered.empty())
+            return acknowledge(now);
+        d_heard.quality().unanswered(d_out->what.to, d_channel, now);
+        next_channel(now);
         break;
     case link_state::slot:
         send_answer(now);

@@ -57,6 +57,8 @@ public:
      *          the text cannot be sent, or if most_requests calls wait
      */
     void call(const std::string& to, const std::string& text, station_time now);
+    //! most_requests calls wait.
+    bool full() const { return d_requests.size() >= most_requests; }
     //! Forget calls that wait or are under way, and end the link with TWAS.
     void end(station_time now);
     //! Keep the link while traffic waits, without regard to Twa.
@@ -169,7 +171,6 @@ private:
     void send_call(station_time now);
     void on_answer(const frame& f, station_time now);
     void acknowledge(station_time now);
-    void no_answer(station_time now);
     void fail_call(link_reason why, station_time now);
     // link_called.cc: calls to us, and links
     void on_call(size_t channel,

@@ -41,6 +41,13 @@ void lqa_store::heard(const std::string& station,
     c.unanswered = false;
 }
 
+std::optional<double>
+lqa_store::heard_db(const std::string& station, size_t channel, station_time now) const
+{
+    const cell* c = find(station, channel, now);
+    return c ? c->heard_db : std::nullopt;
+}
+
 void lqa_store::reported(const std::string& station,
                          size_t channel,
                          double snr_db,

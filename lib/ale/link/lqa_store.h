@@ -27,6 +27,9 @@ public:
     //! The station was heard with \p snr_db in 3 kHz, by ALE or by ordinary traffic.
     void
     heard(const std::string& station, size_t channel, double snr_db, station_time now);
+    //! SNR with which it was heard; empty: not known, or too old.
+    std::optional<double>
+    heard_db(const std::string& station, size_t channel, station_time now) const;
     //! The station reported that it hears us with \p snr_db.
     void
     reported(const std::string& station, size_t channel, double snr_db, station_time now);

@@ -22,7 +22,8 @@ constexpr double longest_transmission_s = 127.5;
 // Duration of the first transmission to a peer, in a guessed mode.
 constexpr double first_s = 10;
 // Duration of the first transmission in a mode to which silence led. A channel that was
-// gone comes back as well, and only an answer tells that a faster mode works again.
+// gone comes back as well, and only an answer tells that a faster mode works again. One
+// choice (rate_adaptation.survives_a_collapse_and_recovers), not swept.
 constexpr double after_fall_s = 40;
 // Blocks of the first transmission in an unproven mode: no data were acknowledged in it,
 // nor in a mode that needs more SNR. It is at least first_s long.

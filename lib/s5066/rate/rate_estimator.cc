@@ -401,8 +401,9 @@ mode rate_estimator::soonest(const std::vector<mode>& modes,
     const mode* found = &modes.front();
     double least = 1e9;
     for (const mode& m : modes) {
+        // Repeated until it arrives; each failure costs its duration and failure_s. Without a
+        // least probability nothing would compare modes that all fail.
         const double p = std::max(block_success(m), 1e-3);
-        // Repeated until it arrives; each failure costs its duration and failure_s.
         const double s =
             (to_seconds(kernel::timing_of(m).duration(octets)) + failure_s) / p;
         if (s < least) {

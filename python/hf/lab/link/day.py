@@ -27,14 +27,17 @@ NOTHING_DB = -60.0
 #: Deviations of a decile from the median of a normal distribution.
 DECILE = 1.2816
 
-#: Goodput of adaptive stations on Moderate, bit/s (docs/measurements/rate.md, below 0 dB hf sim).
+#: Goodput of adaptive stations, bit/s: Moderate from 0 dB on, below Poor with the call
+#: (docs/measurements/rate.md).
 PROMISE = ([-12, -6, -3, 0, 5, 10, 15, 20, 25, 30],
            [20, 87, 180, 381, 1885, 3471, 5439, 7256, 8958, 9087])
-#: Share of ALE calls that succeed (docs/how-to/ale.md, Poor and Good).
+#: Share of ALE calls that succeed: at -3 and 0 dB as in docs/how-to/ale.md (Good, mean of Good and
+#: Poor), at the others our guess.
 CALLS = ([-9, -6, -3, 0, 3], [0.0, 0.4, 0.82, 0.95, 1.0])
-#: A call to a scanning peer with these five channels: listen, call, answer, acknowledge.
+#: A call to a scanning peer with these five channels: listen, call, answer, acknowledge. Ten
+#: channels take 3.9 s more by the length of the call, and 14.8 s as measured (docs/how-to/ale.md).
 CALL_S = 11.5
-#: A sound on one channel, long enough for a scanning peer.
+#: A sound on one channel, two words for each of the five and two more, and tuning.
 SOUND_S = 6.0
 #: What is known of a channel's quality is forgotten after this time.
 KNOWN_S = 3600
