@@ -223,3 +223,40 @@ TEST(Conformance, RowX_05_AnAnswerThatIsSensedIsWaitedFor)
         }
     }
 }
+
+// A modem senses carriers only between receptions. So one that is reported before the end
+// of a reception is a new transmission, and the end was missed.
+TEST(Conformance, RowX_05_ACarrierAheadOfTheEndOfAReceptionCounts)
+{
+    for (const bool sensed : { false, true }) {
+        scripted_peer p;
+        p.n.on_carrier(p.now, false);
+        p.bind(1, 3);
+        p.submit(1, 100);
+        rx_start s;
+        s.m = mode::parse("4539-2400S");
+        p.n.on_rx_start(p.now, s);
+        p.n.on_carrier(p.now, sensed);
+        p.n.on_rx_end(p.now, { rx_end_reason::lost, p.now });
+        EXPECT_NE(p.wait(20), sensed);
+        p.n.on_carrier(p.now, false);
+        EXPECT_EQ(p.wait(5), sensed);
+    }
+}
+
+// Our data would be lost. Owed answers are different: the peer waits for them.
+TEST(Conformance, RowX_05_DataInOurTurnWaitForACarrierToGo)
+{
+    for (const bool sensed : { false, true }) {
+        scripted_peer p;
+        p.n.on_carrier(p.now, false);
+        p.bind(1, 3);
+        p.submit(1, 100);
+        ASSERT_FALSE(p.transmission().empty());
+        p.receive({ scripted_peer::link(c_pdu_type::link_accepted, 0) });
+        p.n.on_carrier(p.now, sensed);
+        EXPECT_NE(p.wait(2), sensed);
+        p.n.on_carrier(p.now, false);
+        EXPECT_EQ(p.wait(5), sensed);
+    }
+}

@@ -126,7 +126,8 @@ std::optional<turns::start> turns::next() const
         const bool owes = d_turn->ack_owed() || control_waiting(*d_turn);
         const bool others = long_run() || d_links.exclusive_wanted() || must_yield() ||
                             outranked(*d_turn, d_turn_at);
-        const bool paused = d_turn_at < d_turn->turn.not_before;
+        const bool paused =
+            d_turn_at < d_turn->turn.not_before || d_carrier_since.has_value();
         if (granted(*d_turn) && sendable(*d_turn) && (owes || !(others || paused))) {
             return start{ d_turn_at, d_turn };
         }
@@ -334,11 +335,17 @@ peer* turns::after_reception(station_time now, bool preempted)
 void turns::on_carrier(station_time now, bool present)
 {
     d_access.senses_carrier();
-    if (d_transmitting || d_receiving || present == d_carrier_since.has_value()) {
+    if (d_transmitting || present == d_carrier_since.has_value()) {
         return;
     }
     if (present) {
-        d_carrier_since = now; // most often a preamble that is not over yet
+        // Most often a preamble that is not over yet. During a reception it shows that the
+        // modem has ended the reception without a report.
+        d_carrier_since = now;
+        return;
+    }
+    if (d_receiving) {
+        d_carrier_since.reset();
         return;
     }
     d_node.log.trace(now,
