@@ -29,11 +29,10 @@ constexpr auto handshake_limit = std::chrono::seconds(30);
 
 // Whether \p to is an address of this host. The kernel then delivers locally, from that
 // very address.
-bool is_own(const tcp::endpoint& to)
+bool is_own(boost::asio::io_context& io, const tcp::endpoint& to)
 {
     error_code error;
-    boost::asio::io_context unused;
-    udp::socket probe(unused);
+    udp::socket probe(io);
     probe.open(to.address().is_v4() ? udp::v4() : udp::v6(), error);
     if (!error)
         probe.connect({ to.address(), to.port() }, error); // sends nothing
@@ -232,7 +231,7 @@ void tcp_edge::connection::connect_to(const hfpep::destination& to,
                                       const std::vector<tcp::endpoint>& found)
 {
     for (const tcp::endpoint& e : found)
-        if (d_edge.d_engine.may_reach(to, from_asio(e).host, is_own(e)))
+        if (d_edge.d_engine.may_reach(to, from_asio(e).host, is_own(d_edge.d_io, e)))
             d_candidates.push_back(e);
     if (d_candidates.empty())
         connect_failed(hfpep::status::forbidden);

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Files that commands write: they overwrite no input and no foreign file, and leave nothing half
 done."""
+import contextlib
+import errno
+import io
 import json
 import os
 import stat
@@ -13,7 +16,7 @@ import pytest
 
 from gnuradio import blocks, gr
 from gnuradio.hf import output, recording, station
-from gnuradio.hf.cli import console, hf as hf_group, sim, tcp
+from gnuradio.hf.cli import console, hf as hf_group, run, sim, tcp
 from gnuradio.hf.lab.receiver import ber, block_errors
 
 MESSAGE = b"the only copy of something that matters\n"
@@ -327,3 +330,14 @@ def test_sigmf_tells_who_recorded_it(tmp_path):
     meta["global"]["core:recorder"] = "another"
     (tmp_path / "r.sigmf-meta").write_text(json.dumps(meta))
     assert not any(map(output.is_ours, recording.sigmf_files(base)))
+
+
+@pytest.mark.parametrize("number, ends", [(errno.ENOSPC, False), (errno.EPIPE, True)])
+def test_log_lines_that_a_full_disk_refuses_end_no_station(number, ends):
+    class Refusing(io.StringIO):
+        def flush(self):
+            raise OSError(number, os.strerror(number))
+
+    with contextlib.redirect_stdout(Refusing()), \
+            pytest.raises(OSError) if ends else contextlib.nullcontext():
+        run.print_log(["a line"])

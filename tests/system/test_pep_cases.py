@@ -3,6 +3,7 @@
 see without a proxy. After the cases of the Linux packetdrill suite that make sense for a proxy."""
 import errno
 import os
+import resource
 import socket
 import struct
 import subprocess
@@ -220,3 +221,26 @@ def test_of_two_racing_connections_one_is_dropped(pair):
     assert sorted(all_of(end) for end in accepted) == [b"", b"hello"]
     for end in (second, *accepted):
         end.close()
+
+
+def test_without_free_descriptors_a_connection_is_reset_and_the_station_goes_on(pair):
+    for end in pair.both():  # the station has opened everything
+        end.close()
+    time.sleep(1)
+    used = {int(name) for name in os.listdir(f"/proc/{pair.process.pid}/fd")}
+    first_free = min(set(range(len(used) + 1)) - used)
+    old = resource.prlimit(pair.process.pid, resource.RLIMIT_NOFILE)
+    # One for the accepted connection, none for the far one.
+    resource.prlimit(pair.process.pid, resource.RLIMIT_NOFILE, (first_free + 1, old[1]))
+    try:
+        with pair.dial() as client:
+            client.settimeout(60)
+            assert error_of(client) == errno.ECONNRESET
+    finally:
+        resource.prlimit(pair.process.pid, resource.RLIMIT_NOFILE, old)
+    assert pair.process.poll() is None
+    client, server = pair.both()
+    with client, server:
+        client.sendall(b"again")
+        client.shutdown(socket.SHUT_WR)
+        assert all_of(server) == b"again"

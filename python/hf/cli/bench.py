@@ -12,7 +12,7 @@ from .. import output
 from ..lab import sweep
 from ..lab.channel import learned as learned_channels
 from ..lab.link import adaptive as cells, faults as simulated_faults
-from ..lab.programs import pat as pats, sessions as host_sessions
+from ..lab.programs import nemesis as nemesis_, pat as pats, sessions as host_sessions
 from ..lab.receiver import ale as ale_receiver, block_errors, combining, late_entry as late
 from . import fail
 from ._options import options
@@ -92,6 +92,34 @@ def faults(wanted: simulated_faults.Options, pool: sweep.Pool) -> None:
     print(measure.table(trials))
     if missed := measure.failed(trials):
         raise fail("; ".join(missed))
+
+
+@command.command()
+@options(nemesis_.Options, "wanted")
+@options(sweep.Pool, "pool")
+@click.option("--csv", "path", type=click.Path(dir_okay=False), metavar="FILE",
+              help="Keep every run here. The same command with the same file resumes an "
+              "interrupted run.")
+@force_option
+def nemesis(wanted: nemesis_.Options, pool: sweep.Pool, path: Optional[str], force: bool) -> None:
+    """Whole stations under fire: connections through HF-PEP while processes are killed, stopped,
+    and left without descriptors, memory or disk.
+
+    Two stations and their modems are three processes, in real time at 9600 bit/s. Fails if a
+    connection has wrong octets, ends too early or never, if a station does not work again, or if
+    a process ends by itself. Runs go in parallel: try --jobs 8.
+    """
+    measure = nemesis_
+    seeds = range(wanted.first, wanted.first + wanted.runs)
+    with _workers(pool, processes=True) as workers, checked(), measure.store(path, force) as kept:
+        runs = []
+        for run in watched(sweep.run(measure.one, ((k, wanted.minutes) for k in seeds), workers,
+                                     kept.get), wanted.runs, lambda run: run.notes):
+            kept.add(run)
+            runs.append(run)
+    print(measure.report(runs))
+    if any(map(measure.failed, runs)):
+        raise fail("not every promise was kept")
 
 
 @command.command()

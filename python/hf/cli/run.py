@@ -2,6 +2,7 @@
 """hf run: runs stations from their files, on radios or a simulated air."""
 from contextlib import contextmanager
 from dataclasses import dataclass
+import errno
 import os
 import resource
 import signal
@@ -78,6 +79,16 @@ def open_page(stations: running.Stations, port: int, control: bool, inbox: Optio
         controls.add_messages(stations, views, inbox)
     return web.WebServer(snapshot.Snapshots(views, about), port,
                          controls.controls_of(stations, views) if control else None)
+
+
+def print_log(lines: List[str]) -> None:
+    """Print log lines. A full disk costs lines, but does not end the stations. Raises OSError."""
+    try:
+        for line in lines:
+            print(line, flush=True)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
 
 
 #: What a station file adds beside blocks: made before the station, since it extends HF-PEP.
@@ -222,9 +233,8 @@ def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap
                 click.echo(f"page: {page.url}", err=True)
             while not stations.over() and (duration is None or stations.now() < duration):
                 time.sleep(0.1)
-                for line in stations.new_lines():
-                    if not quiet:
-                        print(line, flush=True)
+                lines = stations.new_lines()
+                print_log([] if quiet else lines)
     except KeyboardInterrupt:
         sys.exit(130)
     except RuntimeError as error:
