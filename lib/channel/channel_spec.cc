@@ -19,7 +19,7 @@ constexpr size_t max_paths = 64;
 constexpr size_t max_carriers = 16;
 constexpr const char* all_keys =
     "paths=, learned=, snr=, bandwidth=, offset=, drift=, sweep=, clock=, "
-    "impulses=, carriers=, morse=, filter=, gain=, step=, agc=";
+    "impulses=, carriers=, morse=, rtty=, filter=, gain=, step=, agc=";
 
 struct preset {
     const char* name;
@@ -125,7 +125,11 @@ std::vector<carrier_spec> parse_carriers(const std::string& item, const std::str
     std::vector<carrier_spec> carriers;
     for (const std::string& c : split(list, ",")) {
         carrier_spec s;
-        numbers(item, c, "frequency_hz:level_db", 2, { &s.frequency_hz, &s.level_db });
+        numbers(item,
+                c,
+                "frequency_hz:level_db[:hz_per_s]",
+                2,
+                { &s.frequency_hz, &s.level_db, &s.hz_per_s });
         carriers.push_back(s);
         if (carriers.size() > max_carriers)
             fail(item, "more than 16 carriers");
@@ -225,6 +229,13 @@ bool parse_list(channel_spec& s,
                 "frequency_hz:level_db[:words_per_min]",
                 2,
                 { &m.frequency_hz, &m.level_db, &m.words_per_min });
+    } else if (key == "rtty") {
+        rtty_spec& r = s.rtty.emplace();
+        numbers(item,
+                value,
+                "frequency_hz:level_db[:baud:shift_hz]",
+                2,
+                { &r.frequency_hz, &r.level_db, &r.baud, &r.shift_hz });
     } else if (key == "filter") {
         s.filter = parse_filter(item, value);
     } else if (key == "step") {
@@ -301,12 +312,17 @@ std::string channel_spec::to_string() const
     if (impulses)
         t += " impulses=" + text_of(impulses->rate) + ":" + text_of(impulses->level_db) +
              ":" + text_of(impulses->length_ms);
-    for (size_t i = 0; i < carriers.size(); ++i)
+    for (size_t i = 0; i < carriers.size(); ++i) {
         t += (i ? "," : " carriers=") + text_of(carriers[i].frequency_hz) + ":" +
              text_of(carriers[i].level_db);
+        add(":", carriers[i].hz_per_s);
+    }
     if (morse)
         t += " morse=" + text_of(morse->frequency_hz) + ":" + text_of(morse->level_db) +
              ":" + text_of(morse->words_per_min);
+    if (rtty)
+        t += " rtty=" + text_of(rtty->frequency_hz) + ":" + text_of(rtty->level_db) +
+             ":" + text_of(rtty->baud) + ":" + text_of(rtty->shift_hz);
     if (filter)
         t += std::string(" filter=") + filter_names[static_cast<size_t>(filter->kind)] +
              ":" + text_of(filter->low_hz) + ":" + text_of(filter->high_hz);
@@ -344,11 +360,18 @@ void channel_spec::validate() const
     for (const carrier_spec& c : carriers) {
         check("carrier frequency_hz", c.frequency_hz, -5000, 5000);
         check("carrier level_db", c.level_db, -100, 100);
+        check("carrier hz_per_s", c.hz_per_s, -1000, 1000);
     }
     if (morse) {
         check("morse frequency_hz", morse->frequency_hz, -5000, 5000);
         check("morse level_db", morse->level_db, -100, 100);
         check("morse words_per_min", morse->words_per_min, 1, 100);
+    }
+    if (rtty) {
+        check("rtty frequency_hz", rtty->frequency_hz, -5000, 5000);
+        check("rtty level_db", rtty->level_db, -100, 100);
+        check("rtty baud", rtty->baud, 10, 1000);
+        check("rtty shift_hz", rtty->shift_hz, 10, 2000);
     }
     if (filter) {
         check("filter low_hz", filter->low_hz, -5000, 5000);

@@ -31,6 +31,9 @@ struct impulse_spec {
 struct carrier_spec {
     double frequency_hz = 0; //!< from the middle of the channel, -5000 to 5000
     double level_db = 0;     //!< power, relative to the signal, -100 to 100
+    //! Speed of the frequency, -1000 to 1000. It turns round 1500 Hz from the middle, or
+    //! at frequency_hz if that is further away.
+    double hz_per_s = 0;
 };
 
 //! A softly keyed carrier: Morse code with characters of random length.
@@ -38,6 +41,15 @@ struct morse_spec {
     double frequency_hz = 0;   //!< from the middle of the channel, -5000 to 5000
     double level_db = 0;       //!< power while the key is down, relative to the signal
     double words_per_min = 20; //!< 1 to 100; a dot lasts 1.2 s divided by this
+};
+
+//! Radio teletype: a carrier of steady level and phase that jumps between two frequencies
+//! with random characters of five bits, one start bit and 1.5 stop bits.
+struct rtty_spec {
+    double frequency_hz = 0; //!< middle of the two, as for carriers
+    double level_db = 0;     //!< power, relative to the signal, -100 to 100
+    double baud = 45.45;     //!< bits/s, 10 to 1000
+    double shift_hz = 170;   //!< from one frequency to the other, 10 to 2000
 };
 
 //! Kinds of receiver_filter.
@@ -77,8 +89,9 @@ struct step_spec {
  *  sweep=HZ_PER_S               offset runs as a triangle between +-offset at this rate
  *  clock=PPM                    how much faster the sender's sample clock runs
  *  impulses=RATE:DB[:MS]        RATE noise bursts per second, DB relative to the signal
- *  carriers=HZ:DB,HZ:DB         interferers, DB relative to the signal
+ *  carriers=HZ:DB[:HZ_PER_S],.. interferers, DB relative to the signal; they may move
  *  morse=HZ:DB[:WPM]            keyed carrier, DB relative to the signal while it is on
+ *  rtty=HZ:DB[:BAUD:SHIFT]      radio teletype, DB relative to the signal
  *  filter=KIND:LOW:HIGH         the radio's filter: fir, butterworth or elliptic, edges
  *                               in Hz from the middle of the channel
  *  gain=DB                      gain of everything, noise included
@@ -99,6 +112,7 @@ struct channel_spec {
     std::optional<impulse_spec> impulses;
     std::vector<carrier_spec> carriers; //!< up to 16
     std::optional<morse_spec> morse;
+    std::optional<rtty_spec> rtty;
     std::optional<filter_spec> filter;
     double gain_db = 0; //!< -200 to 200
     std::optional<step_spec> step;

@@ -14,6 +14,15 @@ constexpr uint64_t impulse_stream =
 
 constexpr double key_rise_s = 0.005;
 
+// Of a character of radio teletype: start, five of data, stop.
+constexpr uint64_t bits_of_character = 7;
+constexpr double stop_bits = 1.5;
+
+// Moving carriers turn round this far from the middle, Hz.
+constexpr double channel_edge_hz = 1500;
+
+double fraction(double turns) { return turns - std::floor(turns); }
+
 float ratio(double db) { return static_cast<float>(std::pow(10, db / 20)); }
 
 } // namespace
@@ -33,12 +42,62 @@ disturbance::disturbance(const channel_spec& spec,
         d_amplitude = root * ratio(spec.impulses->level_db);
     }
     for (const carrier_spec& c : spec.carriers)
-        d_carriers.push_back({ c.frequency_hz / sample_rate, root * ratio(c.level_db) });
+        d_carriers.push_back(
+            { c.frequency_hz / sample_rate,
+              root * ratio(c.level_db),
+              c.hz_per_s / (sample_rate * sample_rate),
+              std::max(channel_edge_hz, std::abs(c.frequency_hz)) / sample_rate });
     if (spec.morse) {
         d_morse = carrier{ spec.morse->frequency_hz / sample_rate,
-                           root * ratio(spec.morse->level_db) };
+                           root * ratio(spec.morse->level_db),
+                           0,
+                           0 };
         d_dot = 1.2 / spec.morse->words_per_min * sample_rate;
         d_key_step = static_cast<float>(1 / (key_rise_s * sample_rate));
+    }
+    if (spec.rtty) {
+        d_rtty = carrier{
+            spec.rtty->frequency_hz / sample_rate, root * ratio(spec.rtty->level_db), 0, 0
+        };
+        d_deviation = spec.rtty->shift_hz / 2 / sample_rate;
+        d_bit = sample_rate / spec.rtty->baud;
+    }
+}
+
+// Phase in turns. A moving frequency is a triangle of period 4 edge / speed, whose
+// integral over a period is 0.
+double disturbance::carrier::turns_at(double sample) const
+{
+    if (speed == 0)
+        return turns_per_sample * sample;
+    const auto integral = [this](double place) {
+        return place <= 2 * edge
+                   ? place * (place / 2 - edge)
+                   : (place - 2 * edge) * (3 * edge - (place + 2 * edge) / 2);
+    };
+    // The first half of the places is the way up.
+    const double start =
+        speed > 0 ? turns_per_sample + edge : 3 * edge - turns_per_sample;
+    const double place = std::fmod(start + std::abs(speed) * sample, 4 * edge);
+    return (integral(place) - integral(start)) / std::abs(speed);
+}
+
+// Random characters, one after the other.
+void disturbance::teletype(std::complex<float>* x, size_t n, uint64_t first)
+{
+    for (size_t i = 0; i < n; ++i) {
+        const auto at = static_cast<double>(first + i);
+        if (at >= d_bit_ends) {
+            const uint64_t bit = d_bits % bits_of_character;
+            const bool stop = bit + 1 == bits_of_character;
+            d_mark = stop || (bit > 0 && d_random.bits(~(d_bits << 32)) >> 63);
+            d_bit_ends += (stop ? stop_bits : 1) * d_bit;
+            ++d_bits;
+        }
+        d_rtty_turns = fraction(d_rtty_turns + d_rtty->turns_per_sample +
+                                (d_mark ? d_deviation : -d_deviation));
+        x[i] +=
+            std::polar(d_rtty->amplitude, static_cast<float>(2 * M_PI * d_rtty_turns));
     }
 }
 
@@ -57,9 +116,9 @@ void disturbance::key(std::complex<float>* x, size_t n, uint64_t first)
         if (d_envelope == 0)
             continue;
         const float soft = std::sin(static_cast<float>(M_PI_2) * d_envelope);
-        const double turns = d_morse->turns_per_sample * at;
-        x[i] += std::polar(d_morse->amplitude * soft * soft,
-                           static_cast<float>(2 * M_PI * (turns - std::floor(turns))));
+        x[i] +=
+            std::polar(d_morse->amplitude * soft * soft,
+                       static_cast<float>(2 * M_PI * fraction(d_morse->turns_at(at))));
     }
 }
 
@@ -79,11 +138,13 @@ void disturbance::add(std::complex<float>* x, size_t n, uint64_t first)
         }
     if (d_morse)
         key(x, n, first);
+    if (d_rtty)
+        teletype(x, n, first);
     for (const carrier& c : d_carriers)
         for (size_t i = 0; i < n; ++i) {
-            const double turns = c.turns_per_sample * static_cast<double>(first + i);
-            x[i] += std::polar(
-                c.amplitude, static_cast<float>(2 * M_PI * (turns - std::floor(turns))));
+            const double turns = c.turns_at(static_cast<double>(first + i));
+            x[i] +=
+                std::polar(c.amplitude, static_cast<float>(2 * M_PI * fraction(turns)));
         }
 }
 

@@ -14,11 +14,11 @@
 namespace gr::hf::kernel {
 
 //! Disturbances at the receiver by lightning and other stations: bursts of noise,
-//! carriers, Morse code.
+//! carriers, Morse code, radio teletype.
 class disturbance
 {
 public:
-    /*! \param spec a valid one; its impulses, carriers and morse are used
+    /*! \param spec a valid one; its impulses, carriers, morse and rtty are used
      *  \param sample_rate samples/s
      *  \param seed seed of the impulses
      *  \param signal_power power that the levels refer to
@@ -35,6 +35,10 @@ private:
     struct carrier {
         double turns_per_sample;
         float amplitude;
+        // Movement: turns_per_sample's change per sample, and where it turns round.
+        double speed = 0, edge = 0;
+
+        double turns_at(double sample) const;
     };
 
     counter_random d_random;
@@ -52,6 +56,15 @@ private:
     bool d_key_down = false;
     double d_key_changes = 0; // sample at which the key changes next
     uint64_t d_elements = 0;  // number keyed
+
+    void teletype(std::complex<float>* x, size_t n, uint64_t first);
+    std::optional<carrier> d_rtty;
+    double d_deviation = 0; // turns per sample, half of the shift
+    double d_bit = 0;       // samples
+    bool d_mark = true;
+    double d_bit_ends = 0; // sample at which the current bit ends
+    uint64_t d_bits = 0;   // number sent
+    double d_rtty_turns = 0;
 };
 
 /*! \brief The level at the receiver: steps, then the receiver's automatic gain control.

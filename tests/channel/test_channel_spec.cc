@@ -32,14 +32,18 @@ TEST(channel_spec, reads_names_and_numbers)
     EXPECT_EQ(all.gain_db, -20);
     EXPECT_EQ(channel_spec::parse(all.to_string()), all);
 
-    const auto rough = channel_spec::parse(
-        "nvis clock=-50 impulses=5:20 carriers=300:-10,-900:3 "
-        "morse=700:-10:25 filter=elliptic:-1450:850 step=-12:2.5 agc=0.5");
+    const auto rough =
+        channel_spec::parse("nvis clock=-50 impulses=5:20 carriers=300:-10,-900:3:-50 "
+                            "morse=700:-10:25 rtty=-500:10:75:850 "
+                            "filter=elliptic:-1450:850 step=-12:2.5 agc=0.5");
     EXPECT_EQ(rough.paths[1].delay_ms, 7);
     EXPECT_EQ(rough.clock_ppm, -50);
     EXPECT_EQ(rough.impulses->level_db, 20);
     EXPECT_EQ(rough.impulses->length_ms, 1);
     EXPECT_EQ(rough.carriers[1].frequency_hz, -900);
+    EXPECT_EQ(rough.carriers[1].hz_per_s, -50);
+    EXPECT_EQ(rough.rtty->baud, 75);
+    EXPECT_EQ(rough.rtty->shift_hz, 850);
     EXPECT_EQ(rough.step->every_s, 2.5);
     EXPECT_EQ(rough.agc_s, 0.5);
     EXPECT_EQ(channel_spec::parse(rough.to_string()), rough);
@@ -71,7 +75,11 @@ TEST(channel_spec, errors_name_the_item)
                              "filter=bessel:-1500:1500",
                              "filter=fir:-1500",
                              "filter=fir:1500:-1500",
-                             "carriers=1:2:3",
+                             "carriers=1:2:3:4",
+                             "carriers=1:2:2000",
+                             "rtty=0",
+                             "rtty=0:0:5",
+                             "rtty=0:0:45:1",
                              "step=3",
                              "step=3:0",
                              "agc=-1",

@@ -79,3 +79,42 @@ TEST(morse, is_keyed_and_does_not_depend_on_the_chunks)
     EXPECT_NEAR(static_cast<double>(down) / 96000, 0.5, 0.15);
     EXPECT_NEAR(static_cast<double>(changes), 10 / 0.12, 20);
 }
+
+TEST(rtty, jumps_between_two_frequencies_without_a_step_of_phase)
+{
+    const samples silence(96000);
+    const auto x = run("rtty=500:6:50:170", silence, 1),
+               y = run("rtty=500:6:50:170", silence, 4096);
+    EXPECT_EQ(x, y);
+    size_t high = 0, changes = 0;
+    bool before = true;
+    for (size_t i = 1; i < x.size(); ++i) {
+        ASSERT_NEAR(std::norm(x[i]), 3.98, 0.01);
+        const double hz = std::arg(x[i] * std::conj(x[i - 1])) * 9600 / (2 * M_PI);
+        const bool now = hz > 500;
+        ASSERT_NEAR(hz, now ? 585 : 415, 1);
+        high += now;
+        changes += now != before;
+        before = now;
+    }
+    // 7.5 bits a character: stop and half of the data are high.
+    EXPECT_NEAR(static_cast<double>(high) / 96000, 4 / 7.5, 0.05);
+    // 67 characters; within one, half of the 4 inner borders change, and start and stop do.
+    EXPECT_NEAR(static_cast<double>(changes), 67 * 4, 30);
+}
+
+TEST(carriers, move_and_turn_round_at_the_edge)
+{
+    const samples silence(6 * 9600);
+    const auto x = run("carriers=1300:0:100", silence, 1),
+               y = run("carriers=1300:0:100", silence, 4096),
+               down = run("carriers=-1300:0:-100", silence, 960);
+    EXPECT_EQ(x, y);
+    for (size_t i = 1; i < x.size(); ++i) {
+        const double t = static_cast<double>(i) / 9600;
+        const double hz = std::arg(x[i] * std::conj(x[i - 1])) * 9600 / (2 * M_PI);
+        ASSERT_NEAR(hz, 1500 - std::abs(2 - t) * 100, 1) << t;
+        ASSERT_NEAR(
+            std::arg(down[i] * std::conj(down[i - 1])) * 9600 / (2 * M_PI), -hz, 1);
+    }
+}

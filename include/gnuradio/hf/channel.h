@@ -29,8 +29,9 @@ namespace gr::hf {
  *     offset=HZ drift=HZ/S sweep=HZ/S   frequency offset, its rate, triangle sweep
  *     clock=PPM                 how much faster the sender's sample clock runs
  *     impulses=RATE:DB[:MS]     bursts of noise per second, against \p signal_power
- *     carriers=HZ:DB,HZ:DB      interferers, against \p signal_power
+ *     carriers=HZ:DB[:HZ/S],... interferers, against \p signal_power; they may move
  *     morse=HZ:DB[:WPM]         keyed interferer
+ *     rtty=HZ:DB[:BAUD:SHIFT]   radio teletype, 45.45 baud and 170 Hz unless given
  *     filter=KIND:LOW:HIGH      the radio's filter: fir, butterworth, elliptic, edges in Hz
  *     gain=DB step=DB:S agc=S   level; level that steps every S seconds; gain control
  *

@@ -173,7 +173,7 @@ def command(channel: Optional[str], source: Optional[str], target: Optional[str]
     low-, mid-, high- with quiet, moderate or disturbed, and nvis (ITU-R F.1487);
     paths=DELAY_MS:GAIN_DB:SPREAD_HZ,...; learned=FILE (written by --learn); snr=DB;
     offset=HZ drift=HZ_PER_S sweep=HZ_PER_S; clock=PPM; impulses=PER_S:DB[:MS];
-    carriers=HZ:DB,...; morse=HZ:DB[:WPM];
+    carriers=HZ:DB[:HZ_PER_S],...; morse=HZ:DB[:WPM]; rtty=HZ:DB[:BAUD:SHIFT_HZ];
     filter=fir|butterworth|elliptic:LOW_HZ:HIGH_HZ (from the middle of the channel); gain=DB;
     step=DB:S; agc=S.
 
