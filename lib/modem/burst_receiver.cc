@@ -8,6 +8,7 @@
 #include "modem/find/resumption.h"
 #include "modem/front/carrier_canceller.h"
 #include "modem/front/impulse_blanker.h"
+#include "modem/front/moving_carriers.h"
 #include "modem/front/sample_buffer.h"
 #include "modem/incoming_message.h"
 #include "modem/track/burst_tracker.h"
@@ -85,6 +86,33 @@ std::vector<double> periods_of(const listened_families& families)
     return periods;
 }
 
+// Removes carriers of other stations.
+class carrier_remover
+{
+public:
+    carrier_remover(const symbol_grid& grid, const std::vector<double>& periods_s)
+        : d_steady(grid, periods_s), d_moving(grid)
+    {
+    }
+
+    //! The next sample, and its missing share. What is ready is appended to \p out.
+    void push(std::complex<float> x, float erased, sample_buffer& out)
+    {
+        const auto clean = d_steady.push(x, erased > mostly);
+        d_moving.push(erased > mostly ? x : clean, erased, d_steady.repeating(), out);
+    }
+
+    void restart()
+    {
+        d_steady.restart();
+        d_moving.restart();
+    }
+
+private:
+    carrier_canceller d_steady;
+    moving_carriers d_moving;
+};
+
 } // namespace
 
 class burst_receiver::impl
@@ -93,7 +121,7 @@ public:
     impl(const rx_options& o, const listened_families& families)
         : d_grid(grid_of(families)), d_options(o),
           d_quantum(static_cast<uint64_t>(d_grid.samples(quantum_s))),
-          d_blanker(d_grid.sample_rate()), d_canceller(d_grid, periods_of(families)),
+          d_blanker(d_grid.sample_rate()), d_carriers(d_grid, periods_of(families)),
           d_watch(d_grid, families, o.max_freq_offset_hz, { o.zero_interleaver })
     {
     }
@@ -138,7 +166,7 @@ private:
     uint64_t d_quantum;     // samples
     sample_buffer d_in;
     impulse_blanker d_blanker;
-    carrier_canceller d_canceller;
+    carrier_remover d_carriers;
     preamble_watch d_watch;
     std::optional<found_preamble> d_found;
     std::unique_ptr<burst_tracker> d_tracker;
@@ -163,10 +191,8 @@ void burst_receiver::impl::push(const std::complex<float>* x,
             s = 0;
             ++d_counters.bad_samples;
         }
-        if (const auto y = d_blanker.push(s, erased ? erased[i] : 0)) {
-            const auto clean = d_canceller.push(y->value, y->erased > mostly);
-            d_in.append(y->erased > mostly ? y->value : clean, y->erased);
-        }
+        if (const auto y = d_blanker.push(s, erased ? erased[i] : 0))
+            d_carriers.push(y->value, y->erased, d_in);
         if (++d_counters.samples % d_quantum == 0)
             work();
     }
@@ -501,7 +527,7 @@ void burst_receiver::impl::reset(uint64_t skipped)
     d_ending.reset();
     d_events.clear();
     d_blanker.restart();
-    d_canceller.restart();
+    d_carriers.restart();
     d_counters.samples += skipped;
     d_in.restart(static_cast<int64_t>(d_counters.samples));
     d_watch.restart(d_in.end());

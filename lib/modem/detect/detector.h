@@ -23,6 +23,8 @@ public:
      */
     virtual void observe_again(const std::vector<symbol_belief>& beliefs,
                                std::vector<frame_observation>& frames) = 0;
+    //! True if carriers of others lie on the block: each observe_again() removes more.
+    virtual bool disturbed() const { return false; }
 };
 
 /*! \brief Turns the frames of an interleaver block into bits. Replaceable. An iterating

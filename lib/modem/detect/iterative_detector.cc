@@ -22,6 +22,8 @@ constexpr double restless = 0.02, no_better = 0.985;
 // Settled block: hardly any decision changes, and no more corrections.
 constexpr double still = 0.001, as_good = 0.997;
 
+constexpr size_t disturbed_rounds = 10; // while carriers are removed
+
 } // namespace
 
 iterative_detector::iterative_detector(const description& d,
@@ -172,13 +174,16 @@ void iterative_detector::take_reading()
 
 void iterative_detector::iterate(const std::vector<part>& parts)
 {
-    const size_t patience = d_rounds > 4 ? 2 : 1; // rounds without progress
+    const bool disturbed = std::any_of(
+        parts.begin(), parts.end(), [](const part& p) { return p.source->disturbed(); });
+    const size_t rounds = disturbed ? std::max(d_rounds, disturbed_rounds) : d_rounds;
+    const size_t patience = rounds > 4 ? 2 : 1; // rounds without progress
     size_t idle = 0;
     double corrected_before = 1;
     d_decisions.clear();
     choose_reading(parts);
     add_up(parts);
-    for (size_t round = 0; round < d_rounds; ++round) {
+    for (size_t round = 0; round < rounds; ++round) {
         const auto [changed, corrections] = decide();
         const auto size = static_cast<double>(d_decisions.size());
         const double corrected = static_cast<double>(corrections) / size;

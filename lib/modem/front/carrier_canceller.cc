@@ -3,6 +3,7 @@
 #include "modem/front/carrier_canceller.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -25,9 +26,16 @@ constexpr size_t least_spectra = 3; // before the average counts
 // Highest carrier, relative to the symbol rate: half the channel's width and the filters'
 // skirts, 1700 Hz in 3 kHz.
 constexpr double highest = 1700 / 2400.0;
-constexpr size_t background = 40; // bins to either side
-constexpr size_t lobe = 3;        // bins next to a line that belong to it
+constexpr int background = 40; // bins to either side
+constexpr int lobe = 3;        // bins next to a line that belong to it
 // Relative to the mean of the bins around, with few spectra averaged and later.
+// Bins beside a line that keying fills, against those further away, all bins, and the line.
+constexpr int sideband = 10;
+constexpr float morse = 2.5f, teletype = 4, least_rejection = 1000;
+// Parts of a spectrum that a line is measured in, and how far they may differ: relative to
+// the noise in a part, and to the line. Noise alone exceeds that once in 100000 times.
+constexpr size_t parts = 8;
+constexpr double most_noise = 2.5, uneven = 0.03;
 constexpr float stands_out_early = 12, stands_out = 8;
 
 fftwf_plan transform_plan(size_t n)
@@ -81,7 +89,7 @@ carrier_canceller::carrier_canceller(const symbol_grid& grid,
 void carrier_canceller::restart()
 {
     d_count = d_spectra = 0;
-    d_power = 0;
+    d_power = d_added = d_repeating = 0;
     for (repetition& r : d_repetitions)
         r = repetition(r.sent.size());
     d_lines.clear();
@@ -109,6 +117,7 @@ std::complex<float> carrier_canceller::push(std::complex<float> x, bool erased)
     for (line& l : d_lines)
         l.phase *= l.step;
     d_power += d_agility * (std::norm(y) - d_power);
+    d_added += std::norm(y);
     for (repetition& r : d_repetitions) {
         value& before = r.sent[r.at];
         r.at = r.at + 1 < r.sent.size() ? r.at + 1 : 0;
@@ -160,12 +169,16 @@ void carrier_canceller::analyse()
     const float share = 1 / static_cast<float>(d_spectra);
     // Input of the last period may be a preamble that had no time to repeat itself.
     const auto half = static_cast<float>(length / 2);
+    float most_repeating = 0;
     for (repetition& r : d_repetitions) {
         const float repeating = std::max(std::abs(r.correlation), r.added) / half;
+        most_repeating = std::max(most_repeating, repeating);
         r.power += share * (repeating - r.power);
         r.correlation = 0;
         r.added = 0;
     }
+    d_repeating = d_added > 0 ? std::min(most_repeating * half / d_added, 1.0f) : 0;
+    d_added = 0;
     float total = 0;
     for (size_t k = 0; k < length; ++k) {
         d_average[k] += share * (std::norm(d_spectrum[k]) - d_average[k]);
@@ -174,10 +187,6 @@ void carrier_canceller::analyse()
     if (d_spectra < least_spectra || !(total > 0))
         return;
     const float clear = d_spectra < averaged ? stands_out_early : stands_out;
-    const auto at = [this, length](int k) -> float {
-        // length is a power of two
-        return d_average[static_cast<size_t>(k) & (length - 1)];
-    };
     constexpr double highest_turns = highest / symbol_grid::samples_per_symbol;
     const auto edge = static_cast<int>(highest_turns * static_cast<double>(length));
     for (int k = -edge; k <= edge && d_lines.size() < most; ++k) {
@@ -187,7 +196,7 @@ void carrier_canceller::analyse()
         if (power < weakest * (total - power) || is_of_a_signal(power))
             continue;
         float around = 0;
-        for (int j = lobe; j < static_cast<int>(background); ++j)
+        for (int j = lobe; j < background; ++j)
             around += at(k + j) + at(k - j);
         around /= 2 * static_cast<float>(background - lobe);
         if (power < clear * 3 * around)
@@ -200,7 +209,11 @@ void carrier_canceller::analyse()
             continue;
         const float l = std::sqrt(at(k - 1)), c = std::sqrt(at(k)),
                     r = std::sqrt(at(k + 1));
-        adopt(k + (r - l) / (2 * c)); // close enough for the window's main lobe
+        const double bin = k + (r - l) / (2 * c); // close enough for the main lobe
+        if (!is_steady(k, edge))
+            continue;
+        if (crowded(k) || is_even(bin, middle_beside(k, 2 * sideband, background)))
+            adopt(bin);
     }
 }
 
@@ -211,6 +224,68 @@ bool carrier_canceller::is_of_a_signal(float power) const
         d_repetitions.begin(), d_repetitions.end(), [power](const repetition& r) {
             return power < of_what_repeats * r.power;
         });
+}
+
+// Middle one of the bins \p from to \p to on both sides of bin \p k.
+float carrier_canceller::middle_beside(int k, int from, int to) const
+{
+    std::vector<float> bins;
+    for (int j = from; j <= to; ++j)
+        for (const int i : { k - j, k + j })
+            bins.push_back(at(i));
+    const auto middle = bins.begin() + static_cast<long>(bins.size() / 2);
+    std::nth_element(bins.begin(), middle, bins.end());
+    return *middle;
+}
+
+/* True unless the line at bin \p k is keyed or moves, for moving_carriers to take out:
+ * either fills the bins beside it, Morse code those next to it, teletype more. \p edge is
+ * the highest bin of the channel. */
+bool carrier_canceller::is_steady(int k, int edge) const
+{
+    const float beside = middle_beside(k, lobe, sideband);
+    return beside < at(k) / least_rejection ||
+           (beside < morse * middle_beside(k, 2 * sideband, background) &&
+            beside < teletype * middle_beside(0, 0, edge));
+}
+
+// True if another line is so near that the two beat within a part.
+bool carrier_canceller::crowded(int k) const
+{
+    constexpr int reach = 2 * static_cast<int>(parts);
+    for (int j = lobe; j <= reach; ++j)
+        if (std::max(at(k - j), at(k + j)) > at(k) / 4)
+            return true;
+    return false;
+}
+
+// True if parts of the latest samples have the same amplitude and phase at a bin, but for
+// the noise \p around in a bin.
+bool carrier_canceller::is_even(double bin, float around) const
+{
+    const size_t length = d_length, part = length / parts;
+    const auto step = std::polar(1.0, -2 * M_PI * bin / static_cast<double>(length));
+    std::array<std::complex<double>, parts> amplitudes{};
+    std::complex<double> phase = 1, turned = 0;
+    for (size_t p = 0; p < parts; ++p) {
+        std::complex<double>& a = amplitudes[p];
+        for (size_t i = 0; i < part; ++i, phase *= step)
+            a += std::complex<double>(d_recent[(d_count + p * part + i) & (length - 1)]) *
+                 phase;
+        a /= static_cast<double>(part);
+        if (p > 0)
+            turned += a * std::conj(amplitudes[p - 1]);
+    }
+    std::complex<double> mean = 0; // at the frequency by which the parts are turned
+    for (size_t p = 0; p < parts; ++p) {
+        amplitudes[p] *= std::polar(1.0, -std::arg(turned) * static_cast<double>(p));
+        mean += amplitudes[p] / static_cast<double>(parts);
+    }
+    double rest = 0;
+    for (const std::complex<double> a : amplitudes)
+        rest += std::norm(a - mean) / static_cast<double>(parts);
+    const double noise = static_cast<double>(parts) * static_cast<double>(around);
+    return rest < most_noise * noise + uneven * std::norm(mean);
 }
 
 // Adopt a line at this bin, as measured in the latest samples.

@@ -41,6 +41,10 @@ public:
     //! The next sample without the carriers. \p erased: the sample is unknown.
     std::complex<float> push(std::complex<float> x, bool erased);
 
+    //! Share of the latest power that repeats after a period, 0 to 1: what may be lines of a
+    //! signal.
+    float repeating() const { return d_repeating; }
+
     //! Forget everything.
     void restart();
 
@@ -60,6 +64,12 @@ private:
     void look();
     void analyse();
     bool is_of_a_signal(float power) const;
+    float middle_beside(int k, int from, int to) const;
+    bool is_steady(int k, int edge) const;
+    bool crowded(int k) const;
+    bool is_even(double bin, float around) const;
+    //! Averaged spectrum at bin \p k, which may be negative.
+    float at(int k) const { return d_average[static_cast<size_t>(k) & (d_length - 1)]; }
     void adopt(double bin);
     void set(line& l, double turns);
 
@@ -86,6 +96,8 @@ private:
     size_t d_count = 0;
     size_t d_spectra = 0;
     float d_power = 0; // of the output, running mean
+    float d_added = 0; // to it since the last analyse()
+    float d_repeating = 0;
     std::vector<repetition> d_repetitions;
     std::vector<line> d_lines;
 };

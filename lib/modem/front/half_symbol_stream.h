@@ -49,6 +49,11 @@ public:
     int64_t end() const { return d_out.end(); }
     const std::complex<float>* at(int64_t i) const { return d_out.at(i); }
     void drop_before(int64_t i);
+    //! Subtract \p n values from output \p i and those after it.
+    void subtract(int64_t i, const std::complex<float>* x, size_t n)
+    {
+        d_out.subtract(i, x, n);
+    }
 
     //! Erased input samples that outputs from begin() on depend on, ascending.
     const std::deque<erasure>& erased() const { return d_erased; }
@@ -63,6 +68,11 @@ public:
      */
     void set_interference(int64_t i, float power);
     float interference(int64_t i) const;
+    //! Forget that on output \p first and later ones.
+    void forget_interference_from(int64_t first)
+    {
+        d_interference.erase(d_interference.lower_bound(first), d_interference.end());
+    }
     //! True if there is any on outputs \p first .. \p last - 1.
     bool interference_within(int64_t first, int64_t last) const;
 

@@ -44,6 +44,11 @@ public:
     //! The erased samples, ascending.
     const std::deque<erasure>& erased() const { return d_erased; }
 
+    //! Note that carriers were taken out of the last sample.
+    void mark_carriers() { d_carriers_until = end(); }
+    //! One past the last sample that carriers were taken out of; INT64_MIN: none was.
+    int64_t carriers_until() const { return d_carriers_until; }
+
     //! Pointer to sample \p i, in begin() .. end() - 1, and the samples after it.
     const std::complex<float>* at(int64_t i) const
     {
@@ -74,6 +79,14 @@ public:
             e.sample += by;
     }
 
+    //! Subtract \p n values from sample \p i and those after it.
+    void subtract(int64_t i, const std::complex<float>* x, size_t n)
+    {
+        for (size_t k = 0; k < n; ++k, ++i)
+            if (i >= d_begin && i < end())
+                d_data[d_head + static_cast<size_t>(i - d_begin)] -= x[k];
+    }
+
     //! Set sample \p i to 0.
     void erase(int64_t i)
     {
@@ -102,6 +115,7 @@ public:
         d_erased.clear();
         d_head = 0;
         d_begin = i;
+        d_carriers_until = INT64_MIN;
     }
 
 private:
@@ -109,6 +123,7 @@ private:
     std::deque<erasure> d_erased;
     size_t d_head = 0; // place of sample d_begin
     int64_t d_begin = 0;
+    int64_t d_carriers_until = INT64_MIN;
 };
 
 } // namespace gr::hf::kernel

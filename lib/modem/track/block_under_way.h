@@ -4,6 +4,7 @@
 
 #include "modem/detect/block_details.h"
 #include "modem/detect/detector.h"
+#include "modem/track/narrow_residual.h"
 #include "waveform/description.h"
 
 #include <cstddef>
@@ -41,6 +42,12 @@ struct block_under_way {
         frame f;
         double hz, drift;
     };
+    block_under_way(const symbol_grid& grid, bool is_partial)
+        : narrow(grid), partial(is_partial)
+    {
+    }
+
+    narrow_residual narrow;         //!< carriers in its rows
     bool partial;                   //!< it began before the first frame received
     bool complete = false;          //!< and not decoded yet
     uint64_t number = 0;            //!< counts those returned

@@ -62,6 +62,29 @@ void add_terms(const std::vector<std::vector<value>>& sum,
         }
 }
 
+// Rows of an observation without the known signal, referred to the expected carrier.
+template <typename observation>
+std::vector<value> left_of(const observation& o,
+                           const channel_estimator& estimator,
+                           const half_symbol_stream& y,
+                           const channel_estimator::options& options)
+{
+    const int64_t piece = options.rows(options.plan.burst_piece_s);
+    channel_taps g;
+    std::vector<value> left(o.y.size());
+    for (size_t i = 0; i < left.size(); ++i) {
+        const int64_t row = o.first_row + static_cast<int64_t>(i);
+        if (static_cast<int64_t>(i) % piece == 0)
+            estimator.at(static_cast<double>(row + piece / 2) / 2, g);
+        left[i] = o.left_of(i,
+                            estimator.reference(y, static_cast<double>(row)),
+                            g,
+                            estimator.selected(),
+                            options.taps);
+    }
+    return left;
+}
+
 } // namespace
 
 void noise_level::add(float value,
@@ -140,14 +163,37 @@ void channel_estimator::add_missing(const half_symbol_stream& y, observation& o)
         o.foreign[i] += power * y.missing(o.first_row + static_cast<int64_t>(i));
 }
 
-void channel_estimator::refresh(const half_symbol_stream& y, int64_t row)
+void channel_estimator::refresh(const half_symbol_stream& y,
+                                int64_t first,
+                                int64_t last,
+                                bool erased)
 {
     for (observation& o : d_observations) {
-        if (o.last_row <= row || o.first_row < y.begin())
+        if (o.last_row <= first || o.first_row >= last || o.first_row < y.begin())
             continue;
         o.y.assign(y.at(o.first_row), y.at(o.last_row - 1) + 1);
-        add_missing(y, o); // only near the change; other erased samples count as before
+        if (erased)
+            add_missing(y, o); // only near the change; others count as before
         normal_equations(o);
+    }
+}
+
+void channel_estimator::residual(const half_symbol_stream& y,
+                                 int64_t begin,
+                                 int64_t end,
+                                 int64_t first,
+                                 std::vector<value>& rows) const
+{
+    for (const observation& o : d_observations) {
+        if (o.begin < begin || o.end > end)
+            continue;
+        const std::vector<value> left = left_of(o, *this, y, d_o);
+        for (size_t i = 0; i < left.size(); ++i) {
+            const int64_t row = o.first_row + static_cast<int64_t>(i);
+            if (row >= first && row < first + static_cast<int64_t>(rows.size()))
+                rows[static_cast<size_t>(row - first)] =
+                    left[i] * std::conj(reference(y, static_cast<double>(row)));
+        }
     }
 }
 
@@ -155,28 +201,20 @@ bool channel_estimator::find_interference(half_symbol_stream& y,
                                           int64_t begin,
                                           int64_t end)
 {
-    const auto span = static_cast<size_t>(rows(d_o.plan.burst_s));
-    const int64_t piece = rows(d_o.plan.burst_piece_s);
+    const auto span = static_cast<size_t>(d_o.rows(d_o.plan.burst_s));
     bool any = false;
-    channel_taps g;
     std::vector<float> left, expected;
     for (observation& o : d_observations) {
         if (o.begin < begin || o.end > end)
             continue;
         const size_t count = o.y.size();
+        const std::vector<value> rest = left_of(o, *this, y, d_o);
         left.assign(count, 0);
         expected.assign(count, 0);
         for (size_t i = 0; i < count; ++i) {
             const int64_t row = o.first_row + static_cast<int64_t>(i);
-            if (static_cast<int64_t>(i) % piece == 0)
-                at(static_cast<double>(row + piece / 2) / 2, g);
-            value x = 0;
-            for (size_t a = 0; a < g.size(); ++a)
-                if (const auto tap = static_cast<size_t>(d_selected[a] + o.moved);
-                    tap <= d_o.taps)
-                    x += g[a] * o.signal[i + d_o.taps - tap];
             const float before = y.interference(row);
-            left[i] = std::norm(o.y[i] * reference(y, static_cast<double>(row)) - x);
+            left[i] = std::norm(rest[i]);
             expected[i] = d_noise.now() + o.foreign[i] - before;
         }
         bool changed = false;

@@ -79,6 +79,12 @@ public:
         //! residuals would count as paths.
         bool finds_paths = false;
         estimator_plan plan;
+
+        //! Half-symbol rows in a time.
+        int64_t rows(double seconds) const
+        {
+            return symbol_grid(symbol_rate_bd).half_symbols(seconds);
+        }
     };
 
     channel_estimator(const options& o, std::vector<float> profile, float noise);
@@ -109,8 +115,24 @@ public:
     //! Use another pace from the next solve() on.
     void set_pace(const fading_pace& p);
 
-    //! Rows of \p y from \p row on have changed: read them again.
-    void refresh(const half_symbol_stream& y, int64_t row);
+    /*! \brief Rows of \p y from \p first on, before \p last, have changed: read them again.
+     *  \param erased true: more samples are erased, too
+     */
+    void refresh(const half_symbol_stream& y,
+                 int64_t first,
+                 int64_t last = INT64_MAX,
+                 bool erased = true);
+
+    /*! \brief Rows of symbols \p begin .. \p end - 1 without the known signal, with the
+     *         channel of the last solve().
+     *  \param rows where those of the observations are written; its first one is row
+     *        \p first of \p y
+     */
+    void residual(const half_symbol_stream& y,
+                  int64_t begin,
+                  int64_t end,
+                  int64_t first,
+                  std::vector<std::complex<float>>& rows) const;
 
     /*! \brief Look for intermittent interference on the observations of symbols \p begin
      *         .. \p end - 1, with the channel of the last solve().
@@ -254,11 +276,6 @@ private:
     void look_at_stretch(const stretch& w, const half_symbol_stream& y);
     void taps_at(double time, channel_taps& g) const;
     float beyond_series(double time) const;
-    //! Half-symbol rows in a time.
-    int64_t rows(double seconds) const
-    {
-        return symbol_grid(d_o.symbol_rate_bd).half_symbols(seconds);
-    }
 
     options d_o;
     lone_stretch d_newest;

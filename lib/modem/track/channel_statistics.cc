@@ -146,8 +146,8 @@ int channel_estimator::learn(const half_symbol_stream& y,
     if (d_o.taps > dense_delays)
         return 0; // the cost of equations for all delays is cubic
     const estimator_plan& plan = d_o.plan;
-    const auto early = static_cast<size_t>(rows(plan.learn_early_s));
-    const auto margin = static_cast<size_t>(rows(plan.learn_empty_s));
+    const auto early = static_cast<size_t>(d_o.rows(plan.learn_early_s));
+    const auto margin = static_cast<size_t>(d_o.rows(plan.learn_empty_s));
     const size_t taps = d_o.taps + early;
     std::vector<uint16_t> all(taps);
     std::iota(all.begin(), all.end(), uint16_t{ 0 });

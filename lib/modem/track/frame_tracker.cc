@@ -69,9 +69,10 @@ frame_tracker::frame_tracker(const acquired& a,
                  plan().presence,
                  d_schedule.data_begin()),
       d_fading(d_d, plan(), static_cast<double>(preamble_piece()), a.frequency_hz),
-      d_beliefs(a), d_readings(d_d), d_detector(std::move(det)), d_other(std::move(other))
+      d_beliefs(a), d_readings(d_d),
+      d_block(grid(), a.first_frame % d_d.frames_per_block != 0),
+      d_detector(std::move(det)), d_other(std::move(other))
 {
-    d_block.partial = a.first_frame % d_d.frames_per_block != 0;
     if (known)
         d_true.emplace(std::move(known), a.profile.size());
     d_model.set_sub_block(plan().paces.front().sub_block);
@@ -270,6 +271,7 @@ bool frame_tracker::observe_next(const sample_buffer& in)
 
 std::optional<received_block> frame_tracker::advance(const sample_buffer& in)
 {
+    d_block.narrow.heard_carriers_until(in.carriers_until());
     for (;;) {
         if (d_block.complete)
             return end_block();
@@ -466,6 +468,9 @@ void frame_tracker::observe_again(const std::vector<symbol_belief>& beliefs,
     if (decided)
         d_block.gain.restart();
     d_refiner.forget_from(block_begin);
+    // What looked like bursts may be carriers that are taken out by now.
+    if (disturbed())
+        d_stream.forget_interference_from(2 * block_begin);
     const auto about = [this](int64_t n) { return belief(n); };
     const int64_t piece = grid().symbols(plan().frames.data_piece_s);
     for (const auto& b : d_block.frames) {
@@ -474,6 +479,8 @@ void frame_tracker::observe_again(const std::vector<symbol_belief>& beliefs,
         for (int64_t n = begin; n < end; n += piece)
             d_refiner.observe(d_stream, n, std::min(end, n + piece), about, true);
     }
+    if (disturbed())
+        take_out_carriers();
     frames.resize(d_block.frames.size());
     for (size_t k = 0; k < d_block.frames.size(); ++k) {
         const auto& b = d_block.frames[k];
@@ -486,6 +493,30 @@ void frame_tracker::observe_again(const std::vector<symbol_belief>& beliefs,
         if (decided)
             d_block.gain.add(frames[k], d_d.unknown);
     }
+}
+
+bool frame_tracker::disturbed() const
+{
+    return !d_true && d_block.narrow.wanted(sample_of(
+                          static_cast<int64_t>(d_block.frames.front().f.begin)));
+}
+
+// Take carriers out of the rows of the block, by the data as far as they are known.
+void frame_tracker::take_out_carriers()
+{
+    const auto begin = static_cast<int64_t>(d_block.frames.front().f.begin);
+    const auto frame_symbols = static_cast<int64_t>(d_d.frame_symbols());
+    const int64_t end =
+        static_cast<int64_t>(d_block.frames.back().f.begin) + frame_symbols;
+    std::vector<std::complex<float>> residual(static_cast<size_t>(2 * (end - begin)));
+    for (const auto& b : d_block.frames) {
+        d_refiner.solve(d_stream, centre_of(b.f), b.hz, b.drift);
+        const auto first = static_cast<int64_t>(b.f.begin);
+        d_refiner.residual(d_stream, first, first + frame_symbols, 2 * begin, residual);
+    }
+    d_block.narrow.take_out(d_stream, 2 * begin, residual);
+    d_refiner.refresh(d_stream, 2 * begin, 2 * end, false);
+    d_estimator.refresh(d_stream, 2 * begin, 2 * end, false);
 }
 
 // Drop the block, but keep its end: that helps to estimate the channel of the next block.

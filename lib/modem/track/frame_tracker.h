@@ -92,6 +92,8 @@ private:
     void prepare(const frame& f, const channel_view& c, frame_observation& o);
     void observe_again(const std::vector<symbol_belief>& beliefs,
                        std::vector<frame_observation>& frames) override;
+    bool disturbed() const override;
+    void take_out_carriers();
     std::optional<received_block> end_block();
     void forget_part();
     void learn_weak_delays();

@@ -1,0 +1,213 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/front/moving_carriers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace gr::hf::kernel {
+
+namespace {
+
+constexpr double memory_s = 0.3; // of the average
+constexpr double hold_s = 1;     // after a carrier stood out
+// Highest carrier, and half the signal's width, relative to the symbol rate: 1700 and 1250
+// Hz in 3 kHz.
+constexpr double highest = 1700 / 2400.0, half_width = 1250 / 2400.0;
+// Least share of a bin in the average, of all power and of what repeats: the bins of constant
+// data have up to 0.10 on ten channels, those of other data 0.05.
+constexpr float least_share = 0.08f, of_what_repeats = 0.2f;
+constexpr int lobe = 2, neighbours = 7; // bins to either side
+constexpr double usual_place = 0.6;
+// A bin against the middle one: in the average, and in a window. A bin of noise is as
+// strong once in 9 million times.
+constexpr float stands_out_of_average = 7, stands_out_now = 16;
+constexpr float skirt = 3; // and next to it, or in a bin that is strong on average
+// Price of a tone, relative to the power of the signal and that of the carriers. Swept at
+// 9600S with Morse code, teletype and sweeps at 0 to 20 dB.
+constexpr float price_by_signal = 1.5f, price_by_carrier = 0.1f;
+const float mean_of_median = 1 / std::log(2.0f);
+
+} // namespace
+
+moving_carriers::moving_carriers(const symbol_grid& grid)
+    : d_spectrum(short_spectrum::length_at(grid.sample_rate())),
+      d_tone(grid.sample_rate()),
+      d_edge(static_cast<int>(highest / symbol_grid::samples_per_symbol *
+                              static_cast<double>(d_spectrum.size()))),
+      d_outside(
+          static_cast<long>(static_cast<double>(d_edge) * (1 - half_width / highest))),
+      d_recent(d_spectrum.size()), d_narrow(d_spectrum.size()), d_work(d_spectrum.size()),
+      d_power(2 * static_cast<size_t>(d_edge) + 1), d_average(d_power.size()),
+      d_share(d_power.size())
+{
+    const double window_s = static_cast<double>(d_spectrum.hop()) / grid.sample_rate();
+    d_follow = static_cast<float>(window_s / memory_s);
+    d_hold = static_cast<size_t>(hold_s / window_s);
+    restart();
+}
+
+void moving_carriers::restart()
+{
+    d_count = d_windows_left = 0;
+    d_place = d_recent.size() - d_spectrum.hop();
+    d_floor = 0;
+    d_waits_from.reset();
+    d_waiting.clear();
+    d_tone.restart();
+    std::fill(d_average.begin(), d_average.end(), 0.0f);
+    std::fill(d_recent.begin(), d_recent.end(), value{});
+    std::fill(d_narrow.begin(), d_narrow.end(), value{});
+}
+
+void moving_carriers::push(value x, float erased, float repeating, sample_buffer& out)
+{
+    d_recent[d_place++] = x;
+    if (d_waits_from)
+        d_waiting.push_back({ x, erased });
+    else
+        out.append(x, erased);
+    ++d_count;
+    if (d_place == d_recent.size()) {
+        end_window(repeating, out);
+        d_place -= d_spectrum.hop();
+    }
+}
+
+void moving_carriers::end_window(float repeating, sample_buffer& out)
+{
+    const size_t hop = d_spectrum.hop(), size = d_spectrum.size();
+    // Without a carrier every other window is enough, and costs half.
+    if (d_waits_from || d_count % (2 * hop) == 0) {
+        value* const spectrum = d_spectrum.of(d_recent.data());
+        if (take_out(spectrum, repeating))
+            d_spectrum.add_to(d_narrow.data());
+    }
+    if (d_waits_from) {
+        // Power of the signal, as each bin of its width holds the same.
+        const float signal = d_floor / d_spectrum.energy() /
+                             static_cast<float>(symbol_grid::samples_per_symbol);
+        for (size_t i = 0; i < hop; ++i)
+            d_carrier_power += d_follow / static_cast<float>(hop) *
+                               (std::norm(d_narrow[i]) - d_carrier_power);
+        const float price = price_by_signal * signal + price_by_carrier * d_carrier_power;
+        // No later window reaches the oldest part of this one.
+        if (d_count >= *d_waits_from + size)
+            d_tone.push(d_narrow.data(), hop, price);
+        if (!active()) {
+            const size_t rest = std::min(size - hop, d_count - *d_waits_from);
+            d_tone.push(&d_narrow[size - rest], rest, price);
+            d_tone.finish();
+        }
+        subtract_tones(out);
+        if (!active()) {
+            d_waits_from.reset();
+            d_tone.restart();
+            std::fill(d_narrow.begin(), d_narrow.end(), value{});
+        }
+    } else if (active()) {
+        d_waits_from = d_count;
+    }
+    std::copy(
+        d_recent.begin() + static_cast<long>(hop), d_recent.end(), d_recent.begin());
+    if (!d_waits_from)
+        return;
+    std::copy(
+        d_narrow.begin() + static_cast<long>(hop), d_narrow.end(), d_narrow.begin());
+    std::fill(d_narrow.end() - static_cast<long>(hop), d_narrow.end(), value{});
+}
+
+void moving_carriers::subtract_tones(sample_buffer& out)
+{
+    d_work.clear();
+    d_tone.take(d_work);
+    for (const value tone : d_work) {
+        const waiting& w = d_waiting.front();
+        out.append(w.sample - tone, w.erased);
+        d_waiting.pop_front();
+    }
+    if (!d_work.empty())
+        out.mark_carriers();
+}
+
+// Average of the exponential distribution whose median the powers have.
+float moving_carriers::floor_of(const std::vector<float>& powers)
+{
+    d_sorted.assign(powers.begin() + d_outside, powers.end() - d_outside);
+    const auto middle = d_sorted.begin() + static_cast<long>(d_sorted.size() / 2);
+    std::nth_element(d_sorted.begin(), middle, d_sorted.end());
+    return *middle * mean_of_median;
+}
+
+// True if a bin of the average far exceeds those around it. A selective channel raises many.
+bool moving_carriers::stands_out(float repeating)
+{
+    const float least = std::max(least_share, of_what_repeats * repeating);
+    const auto count = static_cast<int>(d_average.size());
+    for (int k = 0; k < count; ++k) {
+        if (d_average[k] < least)
+            continue;
+        d_sorted.clear();
+        for (int j = lobe; j <= neighbours; ++j)
+            for (const int i : { k - j, k + j })
+                if (i >= 0 && i < count)
+                    d_sorted.push_back(d_average[i]);
+        const auto high =
+            d_sorted.begin() +
+            static_cast<long>(usual_place * static_cast<double>(d_sorted.size()));
+        std::nth_element(d_sorted.begin(), high, d_sorted.end());
+        if (d_average[k] > stands_out_of_average * *high)
+            return true;
+    }
+    return false;
+}
+
+// Leave only carriers in the spectrum; false if there are none.
+bool moving_carriers::take_out(value* spectrum, float repeating)
+{
+    const size_t n = d_spectrum.size();
+    float total = 0;
+    for (size_t k = 0; k < d_power.size(); ++k) {
+        d_power[k] = std::norm(spectrum[(k + n - static_cast<size_t>(d_edge)) % n]);
+        total += d_power[k];
+    }
+    // Shares, as the level may rise by a lot from one window to the next.
+    const float follow = d_waits_from ? d_follow : 2 * d_follow;
+    const float weight = total > 0 ? follow / total : 0;
+    for (size_t k = 0; k < d_power.size(); ++k)
+        d_average[k] += weight * d_power[k] - follow * d_average[k];
+    const auto hop = static_cast<float>(d_spectrum.hop());
+    const bool averaged = static_cast<float>(d_count) * d_follow > hop;
+    if (averaged && stands_out(repeating))
+        d_windows_left = d_hold;
+    else if (d_windows_left > 0)
+        --d_windows_left;
+    if (d_windows_left == 0)
+        return false;
+    const float usual = floor_of(d_average), floor = floor_of(d_power);
+    d_floor += (d_waits_from ? d_follow : 1) * (floor - d_floor);
+    bool any = false;
+    std::fill(d_share.begin(), d_share.end(), 0.0f);
+    const auto last = static_cast<int>(d_power.size()) - 1;
+    for (int k = 0; k <= last; ++k) {
+        const float least = d_average[k] > skirt * usual ? skirt : stands_out_now;
+        if (d_power[k] < least * floor)
+            continue;
+        any = true;
+        for (const int step : { -1, 1 })
+            for (int j = k; j >= 0 && j <= last && d_power[j] > skirt * floor; j += step)
+                d_share[j] = 1 - floor / d_power[j];
+    }
+    if (!any)
+        return false;
+    d_work.assign(n, value{});
+    for (size_t k = 0; k < d_power.size(); ++k) {
+        const size_t bin = (k + n - static_cast<size_t>(d_edge)) % n;
+        d_work[bin] = d_share[k] * spectrum[bin];
+    }
+    std::copy(d_work.begin(), d_work.end(), spectrum);
+    return true;
+}
+
+} // namespace gr::hf::kernel
