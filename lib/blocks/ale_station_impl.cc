@@ -4,6 +4,7 @@
 #include "blocks/modem_impl.h"
 #include "blocks/modem_messages.h"
 #include "blocks/pdu.h"
+#include "s5066/rate/channel_promise.h"
 #include "s5066/words/address.h"
 
 #include <gnuradio/io_signature.h>
@@ -47,7 +48,8 @@ public:
           d_radio(settings,
                   { book.self, book.nets, book.scanned },
                   static_cast<size_t>(streams),
-                  seed),
+                  seed,
+                  s5066::promised_bps),
           d_channels(static_cast<int>(settings.channels)), d_ale(pmt::mp("ale")),
           d_log(pmt::mp("log"))
     {
@@ -197,19 +199,25 @@ private:
         else if (!a.wanted.empty() && d_unknown != a.wanted)
             d_logger->warn("{}: no ALE address is known, its data wait",
                            d_unknown = a.wanted);
-        d_radio.keeper().update(wanted, a.active, d_radio.now());
+        d_radio.keeper().update({ wanted, a.active, a.joined }, d_radio.now());
     }
     void on_rx_start(station_time now, const rx_start& e) override
     {
         modem_impl::on_rx_start(now, e);
         const std::lock_guard<std::mutex> lock(d_link_mutex);
-        d_radio.link().traffic({}, d_radio.now());
+        d_radio.keeper().traffic({}, d_radio.now());
     }
     void on_rx_octets(station_time now, const rx_octets& e) override
     {
         modem_impl::on_rx_octets(now, e);
         const std::lock_guard<std::mutex> lock(d_link_mutex);
-        d_radio.link().traffic(e.snr_db, d_radio.now());
+        d_radio.keeper().traffic(e.snr_db, d_radio.now());
+    }
+    void on_rx_end(station_time now, const rx_end& e) override
+    {
+        modem_impl::on_rx_end(now, e);
+        const std::lock_guard<std::mutex> lock(d_link_mutex);
+        d_radio.keeper().turn(d_radio.now());
     }
 
     std::mutex d_link_mutex; // of the engine; callers come from other threads

@@ -290,6 +290,7 @@ private:
                 if (const auto wanted = d_node.wanted())
                     answer.wanted = wanted->to_string();
                 answer.active = d_node.active();
+                answer.joined = d_node.joined();
             }
         }
         d_held.clear();

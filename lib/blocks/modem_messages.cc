@@ -60,6 +60,8 @@ pmt::pmt_t tick_done(const tick_answer& answer)
         b.set(keys::wanted(), answer.wanted);
     if (answer.active)
         b.set(keys::active(), true);
+    if (answer.joined)
+        b.set(keys::joined(), true);
     return b.make();
 }
 
@@ -244,6 +246,7 @@ std::optional<tick_answer> parse_tick_done(const pmt::pmt_t& msg)
         a.key_up = parse_mode(r.symbol(keys::mode()));
     a.wanted = r.symbol(keys::wanted());
     a.active = r.flag(keys::active());
+    a.joined = r.flag(keys::joined());
     return a;
 }
 

@@ -83,7 +83,7 @@ TEST(link_radio, scanning_stations_link_and_part)
     for (int phase = 0; phase < 8; ++phase) { // of the called station's scan
         samples_pair p(s, 0);
         p.run_until(link_state::linked, 3 + 0.45 * phase);
-        p.at(sam).keeper().update("JOE", false, p.at(sam).now());
+        p.at(sam).keeper().update({ "JOE" }, p.at(sam).now());
         ASSERT_TRUE(p.run_until(link_state::linked, 15.4)) << phase;
         EXPECT_EQ(p.at(sam).link().channel(), 0u); // the first try
         EXPECT_EQ(p.at(joe).link().channel(), 0u);
@@ -109,7 +109,7 @@ TEST(link_radio, the_keeper_calls_again_and_parts_for_another_peer)
     const auto calls = [&](station_time until, const std::string& wanted) {
         int n = 0;
         for (station_time t = m.next_deadline().value_or(0s); t < until; t += 100ms) {
-            k.update(wanted, false, t);
+            k.update({ wanted }, t);
             m.advance(t);
             while (const auto a = m.poll()) {
                 k.on_action(*a, t);

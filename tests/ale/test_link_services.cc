@@ -307,10 +307,10 @@ TEST(ale_link_services, a_wanted_peer_waits_while_too_many_calls_wait)
         link.call("BOB", "", now);
     }
     EXPECT_THROW(link.call("BOB", "", now), std::invalid_argument);
-    EXPECT_NO_THROW(keeper.update("JOE", false, now));
+    EXPECT_NO_THROW(keeper.update({ "JOE" }, now));
     link.end(now);
     EXPECT_FALSE(link.full());
-    EXPECT_NO_THROW(keeper.update("JOE", false, now));
+    EXPECT_NO_THROW(keeper.update({ "JOE" }, now));
 }
 
 } // namespace gr::hf::test

@@ -8,8 +8,10 @@ namespace gr::hf::ale {
 
 const char* to_string(link_reason r)
 {
-    constexpr std::array<const char*, 10> names{ "",
+    constexpr std::array<const char*, 12> names{ "",
                                                  "own request",
+                                                 "another channel is better",
+                                                 "no longer needed",
                                                  "ended by the peer",
                                                  "idle",
                                                  "silent",

@@ -16,6 +16,8 @@ namespace gr::hf::ale {
 enum class link_reason {
     none,
     ours,               //!< our own request
+    better,             //!< another channel promises more, and we call there
+    done,               //!< the data link needs it no longer
     peer,               //!< TWAS of the peer
     idle,               //!< no traffic for Twa
     silent,             //!< nothing heard from the peer for too long

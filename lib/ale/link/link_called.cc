@@ -203,6 +203,9 @@ void link_machine::close_link(link_reason why, bool tell, station_time now)
 {
     const link l = *d_link;
     d_link.reset();
+    // Its quality is that of better times.
+    if (why == link_reason::silent)
+        d_heard.quality().unanswered(l.peer, d_channel, now);
     d_actions.notify(link_action::kind::ended, d_channel, l.peer, why);
     if (!tell)
         return resume(now);

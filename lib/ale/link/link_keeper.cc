@@ -2,36 +2,88 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "ale/link/link_keeper.h"
 
+#include <algorithm>
+
 namespace gr::hf::ale {
 
-void link_keeper::update(const std::string& wanted, bool active, station_time now)
+void link_keeper::update(const wish& w, station_time now)
 {
     const std::string peer = d_link.peer();
     if (!peer.empty()) {
-        d_link.hold(active || wanted == peer, now);
-        if (active || wanted.empty() || wanted == peer)
+        d_held = w.active || w.wanted == peer;
+        d_link.hold(d_held, now);
+        // The end of the data link's own link is traffic, too, and would renew Twa.
+        const bool over = d_joined && !w.joined && w.wanted.empty();
+        d_joined = w.joined;
+        if (w.active || w.wanted == peer || (w.wanted.empty() && !(over && d_caller)))
             return;
-        d_link.end(now); // another peer is wanted
+        // Another peer is wanted, or none any longer.
+        d_link.end(now, w.wanted.empty() ? link_reason::done : link_reason::ours);
         d_called.clear();
     }
-    if (wanted.empty() || !d_called.empty() || !d_link.peer().empty() || d_link.full())
+    if (w.wanted.empty() || !d_called.empty() || !d_link.peer().empty() || d_link.full())
         return;
-    const auto again = d_again_at.find(wanted);
+    const auto again = d_again_at.find(w.wanted);
     if (again != d_again_at.end() && now < again->second)
         return;
-    d_called = wanted;
-    d_link.call(wanted, "", now);
+    d_called = w.wanted;
+    d_link.call(w.wanted, "", now);
+}
+
+void link_keeper::traffic(std::optional<double> snr_db, station_time now)
+{
+    d_link.traffic(snr_db, now);
+    if (snr_db && d_promise && !d_link.peer().empty())
+        d_used.note(d_promise(*snr_db), now);
+}
+
+std::optional<size_t> link_keeper::better_channel(station_time now)
+{
+    const auto here = d_used.mean_bps();
+    if (!here)
+        return std::nullopt;
+    std::optional<size_t> best;
+    double most = better * *here;
+    for (size_t c = 0; c < d_link.channels(); ++c) {
+        const auto score = d_link.quality().score(d_link.peer(), c, now);
+        if (c == d_link.channel() || !score || d_promise(*score) <= most)
+            continue;
+        most = d_promise(*score);
+        best = c;
+    }
+    return best;
+}
+
+void link_keeper::turn(station_time now)
+{
+    if (d_link.state() != link_state::linked || !d_caller || !d_held ||
+        now < d_stay_until || d_link.full())
+        return;
+    const auto channel = better_channel(now);
+    if (!channel)
+        return;
+    d_stay_until = now + move_again;
+    const std::string peer = d_link.peer();
+    d_link.end(now, link_reason::better);
+    d_called = peer;
+    d_link.call(peer, "", now, channel);
 }
 
 void link_keeper::on_action(const link_action& a, station_time now)
 {
     if (a.what == link_action::kind::linked) {
+        d_used.clear();
+        d_caller = a.caller && a.members.empty();
+        d_joined = d_held = false;
         d_again_at.erase(a.peer);
         if (a.peer == d_called)
             d_called.clear();
     } else if (a.what == link_action::kind::failed && a.peer == d_called) {
         d_called.clear();
         d_again_at[a.peer] = now + call_again;
+    } else if (a.what == link_action::kind::ended && a.reason == link_reason::peer &&
+               d_held) {
+        d_again_at[a.peer] = now + leave_to_peer;
     }
 }
 

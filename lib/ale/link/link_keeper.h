@@ -3,13 +3,24 @@
 #pragma once
 
 #include "ale/link/link_machine.h"
+#include "ale/link/used_channel.h"
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace gr::hf::ale {
 
-//! Makes links for a data link: calls the peer it wants, holds the link while data wait.
+/*! \brief Makes links for a data link: calls the peer it wants, holds the link while data
+ *         wait, and moves to a better channel.
+ *  \details A pair moves when another channel promises more than \ref better times the
+ *  goodput of this one, whose mean covers two minutes (used_channel). Only the station that
+ *  called moves it, so both never do at once: it ends the link with TWAS and calls on the
+ *  other channel. The called station leaves it the time for that. The data link waits
+ *  meanwhile. Without an answer the call goes on to the other channels, the old one among
+ *  them.
+ */
 class link_keeper
 {
 public:
@@ -17,21 +28,54 @@ public:
      *  choice: a failed call to ten channels takes minutes.
      */
     static constexpr station_time call_again = std::chrono::seconds(60);
+    static constexpr double better = 3;
+    //! Shortest time from one move to the next, whether it led to a link there or not.
+    static constexpr station_time move_again = std::chrono::minutes(10);
+    /*! After a TWAS while data wait here, too, the peer has this time to call. Our choice:
+     *  two calls to ten channels.
+     */
+    static constexpr station_time leave_to_peer = std::chrono::seconds(30);
+    //! Goodput that an SNR in 3 kHz promises, bit/s.
+    using promise = std::function<double(double snr_db)>;
 
-    //! \param link must outlive this
-    explicit link_keeper(link_machine& link) : d_link(link) {}
+    //! What the data link wants.
+    struct wish {
+        std::string wanted; //!< ALE address of the peer that it has data for; empty: none
+        bool active = false; //!< it exchanges something, or can send
+        bool joined = false; //!< it has a link of its own with the peer
+    };
+
+    /*! \param link must outlive this
+     *  \param goodput empty: links never move
+     */
+    explicit link_keeper(link_machine& link, promise goodput = {})
+        : d_link(link), d_promise(std::move(goodput))
+    {
+    }
 
     /*! \brief What the data link wants now. Call often.
-     *  \param wanted ALE address of the peer that it has data for; empty: none
-     *  \param active it exchanges something, or can send
-     *  \throws std::invalid_argument if \p wanted cannot be called
+     *  \throws std::invalid_argument if the peer cannot be called
      */
-    void update(const std::string& wanted, bool active, station_time now);
+    void update(const wish& w, station_time now);
+    /*! \brief The data modem received something in the link.
+     *  \param snr_db in 3 kHz; empty: not measured
+     */
+    void traffic(std::optional<double> snr_db, station_time now);
+    //! The peer's transmission is over and ours has not begun: the time to move.
+    void turn(station_time now);
     //! Every action of the link engine.
     void on_action(const link_action& a, station_time now);
 
 private:
+    std::optional<size_t> better_channel(station_time now);
+
     link_machine& d_link;
+    promise d_promise;
+    used_channel d_used;
+    bool d_caller = false; // of the link with one station
+    bool d_held = false;   // data wait, or are exchanged
+    bool d_joined = false; // the data link had a link in this one
+    station_time d_stay_until{};
     std::string d_called; // our call that is under way or waits
     std::map<std::string, station_time> d_again_at;
 };

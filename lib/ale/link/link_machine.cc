@@ -36,7 +36,10 @@ link_machine::link_machine(const link_settings& settings,
     book.check();
 }
 
-void link_machine::call(const std::string& to, const std::string& text, station_time now)
+void link_machine::call(const std::string& to,
+                        const std::string& text,
+                        station_time now,
+                        std::optional<size_t> first)
 {
     d_book.check_callable(to);
     if (!text.empty())
@@ -45,12 +48,12 @@ void link_machine::call(const std::string& to, const std::string& text, station_
         throw std::invalid_argument(std::to_string(most_requests) +
                                     " calls wait already");
     advance(now);
-    d_requests.push_back({ to, text });
+    d_requests.push_back({ to, text, first });
     if (d_state == link_state::scanning)
         start_work(now);
 }
 
-void link_machine::end(station_time now)
+void link_machine::end(station_time now, link_reason why)
 {
     advance(now);
     d_requests.clear();
@@ -58,10 +61,9 @@ void link_machine::end(station_time now)
         if (d_link->keyed_at)
             d_link->ending = true;
         else
-            close_link(link_reason::ours, true, now);
+            close_link(why, true, now);
     } else if (d_out && !d_out->what.to.empty()) {
         // A frame on the air is not cut: on_transmitted() ends the call.
-        // A frame on the air is not cut.
         if (d_state == link_state::sending && !d_in) {
             d_out->cancelled = true;
         } else if (d_state == link_state::listening || d_state == link_state::answer) {
@@ -276,6 +278,9 @@ bool link_machine::start_work(station_time now)
     std::iota(order.begin(), order.end(), size_t{ 0 });
     if (!d_out->what.to.empty())
         order = quality().order(d_out->what.to, d_settings.channels, now);
+    if (const auto first = d_out->what.first) // in each round
+        std::stable_partition(
+            order.begin(), order.end(), [first](size_t c) { return c == *first; });
     d_out->tries = channel_tries(order);
     ++d_out->rounds;
     next_channel(now);

@@ -53,14 +53,19 @@ public:
     /*! \brief Call a station or net, on its best channel first. While a link exists the call
      *         waits.
      *  \param text AMD message to send with it; empty: none
+     *  \param first channel to try first, instead of the best one
      *  \throws std::invalid_argument if it is no address of a station or a known net, if
      *          the text cannot be sent, or if most_requests calls wait
      */
-    void call(const std::string& to, const std::string& text, station_time now);
+    void call(const std::string& to,
+              const std::string& text,
+              station_time now,
+              std::optional<size_t> first = {});
     //! most_requests calls wait.
     bool full() const { return d_requests.size() >= most_requests; }
-    //! Forget calls that wait or are under way, and end the link with TWAS.
-    void end(station_time now);
+    //! Forget calls that wait or are under way, and end the link with TWAS. \p why is
+    //! reported.
+    void end(station_time now, link_reason why = link_reason::ours);
     //! Keep the link while traffic waits, without regard to Twa.
     void hold(bool on, station_time now);
     /*! \brief Send an AMD message within the link.
@@ -98,6 +103,7 @@ public:
     link_state state() const { return d_state; }
     //! Channel that the radio is tuned to.
     size_t channel() const { return d_channel; }
+    size_t channels() const { return d_channels.size(); }
     //! Station or net that we are linked with; empty: none.
     std::string peer() const { return d_link ? d_link->peer : ""; }
     lqa_store& quality() { return d_heard.quality(); }
@@ -114,6 +120,7 @@ private:
     };
     struct request {
         std::string to, text;
+        std::optional<size_t> first; // channel
     };
     // A call that we make, or a round of sounds.
     struct outgoing {

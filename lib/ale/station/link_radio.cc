@@ -25,9 +25,11 @@ constexpr double heard_part_s = 0.75 * word_s;
 link_radio::link_radio(const link_settings& settings,
                        const address_book& book,
                        size_t streams,
-                       uint64_t seed)
+                       uint64_t seed,
+                       link_keeper::promise goodput)
     : d_wide(settings.wide), d_streams(streams),
-      d_tune(std::llround(to_seconds(settings.tune) * rate)), d_link(settings, book, seed)
+      d_tune(std::llround(to_seconds(settings.tune) * rate)),
+      d_link(settings, book, seed), d_keeper(d_link, std::move(goodput))
 {
     if (streams != settings.channels && (streams != 1 || settings.wide))
         throw std::invalid_argument("streams " + std::to_string(streams) +

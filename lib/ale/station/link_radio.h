@@ -37,12 +37,14 @@ public:
     };
 
     /*! \param streams 1, or the number of channels; wide needs the latter
+     *  \param goodput of link_keeper
      *  \throws std::invalid_argument
      */
     link_radio(const link_settings& settings,
                const address_book& book,
                size_t streams,
-               uint64_t seed);
+               uint64_t seed,
+               link_keeper::promise goodput = {});
 
     /*! \brief Take a piece of every stream.
      *  \param modem what the modem receives: the channel of the link, else zeros
@@ -74,7 +76,7 @@ private:
     const size_t d_streams;
     const int64_t d_tune; // samples
     link_machine d_link;
-    link_keeper d_keeper{ d_link };
+    link_keeper d_keeper;
     std::vector<std::unique_ptr<receiver>> d_receivers;
     std::deque<std::pair<int64_t, size_t>> d_tuned; // from which sample on, channel
     int64_t d_samples = 0, d_deaf_until = 0;

@@ -461,6 +461,13 @@ void node::set_grant(station_time now, bool open, std::optional<address> only)
 }
 std::optional<address> node::wanted() const { return d_impl->whose_turn().wanted(); }
 bool node::active() const { return d_impl->whose_turn().active(); }
+bool node::joined() const
+{
+    const auto& peers = d_impl->d_node.peers;
+    return std::any_of(peers.begin(), peers.end(), [](auto& e) {
+        return e.second->link.made() || e.second->link.breaking();
+    });
+}
 void node::set_emcon(station_time now, bool on)
 {
     d_impl->set_emcon(d_impl->d_time.advance(now), on);

@@ -145,6 +145,8 @@ public:
     std::optional<address> wanted() const;
     //! An exchange is under way, or something can be sent.
     bool active() const;
+    //! A soft link exists, or is being ended.
+    bool joined() const;
     /*! \brief Sets the time: \p utc seconds since 1970 at station time \p now. For a node
      *         with node_config::system_utc; call again when the two clocks may have
      *         drifted apart.

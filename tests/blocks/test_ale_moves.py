@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A pair of ALE stations leaves a channel that has become worse, without losing its data."""
+import os
+from pathlib import Path
+
+from gnuradio import blocks, gr, hf
+from gnuradio.hf import station, watch
+
+from flow import wait_for
+
+EXAMPLES = Path(os.environ["HF_SOURCE_DIR"]) / "examples"
+OCTETS = 400_000
+SNR_DB = 22
+
+
+class Level(gr.hier_block2):
+    """Sink that scales what it passes on."""
+
+    def __init__(self, sink):
+        gr.hier_block2.__init__(self, "level", gr.io_signature(1, 1, gr.sizeof_gr_complex),
+                                gr.io_signature(0, 0, 0))
+        self.factor = blocks.multiply_const_cc(1)
+        self.connect(self, self.factor, sink)
+
+
+class Pair:
+    """Stations SAM and JOE on three channels whose levels can be changed."""
+
+    def __init__(self):
+        self.tb = gr.top_block()
+        self.airs = [hf.air(2, f"awgn snr={SNR_DB}", 1 + k) for k in range(3)]
+        self.levels, self.stations, self.logs, self.traffic = [], [], [], []
+        for k, name in enumerate("ab"):
+            d = station.load(str(EXAMPLES / f"ale_{name}.toml"))
+            d.sis_server, d.mode = None, "auto"
+            self.levels.append([Level(air.sink(k)) for air in self.airs])
+            s = station.Station(self.tb, d, [air.source(k) for air in self.airs], self.levels[-1])
+            self.logs.append(watch.LogWatch())
+            for block in (s.ale, s.data_link):
+                self.tb.msg_connect(block, "log", self.logs[-1], "log")
+            self.traffic.append(hf.traffic(f"1.2.0.{2 - k}", OCTETS if k == 0 else 0))
+            s.add_client(self.tb, self.traffic[-1])
+            self.stations.append(s)
+        self.sam, self.joe = (s.ale for s in self.stations)
+
+    def set_level(self, channel, db):
+        for levels in self.levels:
+            levels[channel].factor.set_k(10 ** (db / 20))
+
+    def __enter__(self):
+        self.tb.start()
+        return self
+
+    def __exit__(self, *unused):
+        for air in self.airs:
+            air.end()
+        self.tb.wait()
+
+    def times(self, station_number, *words):
+        """Station times, s, of log lines with all these words."""
+        return [float(line.split()[0]) for line in self.logs[station_number].lines()
+                if all(w in line for w in words)]
+
+
+def pause_around(times, at):
+    """Time from the last entry before to the first one after."""
+    return min(t for t in times if t > at) - max(t for t in times if t <= at)
+
+
+def test_a_pair_moves_to_a_better_channel_and_no_octet_is_lost():
+    pair = Pair()
+    for ale, other in ((pair.sam, "JOE"), (pair.joe, "SAM")):
+        ale.note(other, 2, SNR_DB - 1)  # as sounds would have told
+        ale.note(other, 0, SNR_DB)
+    with pair:
+        assert wait_for(lambda: pair.traffic[1].state().octets_received > 100_000, 60)
+        began = pair.sam.ale()
+        assert (began.channel, began.peer) == (0, "JOE")
+        pair.set_level(0, -20)
+        assert wait_for(lambda: pair.times(0, "ALE: ended"), 150)
+        assert wait_for(lambda: pair.sam.ale().state == pair.joe.ale().state == "linked", 60)
+        assert pair.sam.ale().channel == pair.joe.ale().channel == 2
+        assert wait_for(lambda: pair.traffic[0].state().octets_confirmed == OCTETS, 100)
+    received = pair.traffic[1].state()
+    assert received.octets_received == OCTETS and received.octets_damaged == 0
+    # SAM, who had called, has moved the pair, once. The link of STANAG 5066 went on.
+    moved = pair.times(0, "ALE: ended on channel 0: JOE: another channel is better")
+    assert len(moved) == 1
+    assert not pair.times(1, "ALE: transmit", "TO SAM TWAS")
+    pause = pause_around(pair.times(1, "DATA-ONLY", "1.2.0.1>1.2.0.2"), moved[0])
+    # The link of the data link was made once, and its end was not a failure.
+    lost = len(pair.times(1, "link with 1.2.0.1 made")) - 1
+    lost += sum(len(pair.times(k, "link with", "failed")) for k in (0, 1))
+    print(f"\nwithout data for {pause:.1f} s, target 30 s; connections lost {lost}, target 0")
+    assert pause <= 30
+    assert lost == 0
