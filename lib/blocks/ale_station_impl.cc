@@ -74,8 +74,15 @@ public:
 
     ale_state ale() const override
     {
-        const std::lock_guard<std::mutex> lock(d_mutex);
-        return d_state;
+        ale_state s;
+        {
+            const std::lock_guard<std::mutex> lock(d_mutex);
+            s = d_state;
+        }
+        const std::lock_guard<std::mutex> lock(d_link_mutex);
+        for (const auto& e : d_radio.link().quality().entries(d_radio.now()))
+            s.quality.push_back({ e.station, e.channel, e.score_db, to_seconds(e.age) });
+        return s;
     }
     void call(const std::string& to, const std::string& text) override
     {
@@ -220,8 +227,9 @@ private:
         d_radio.keeper().turn(d_radio.now());
     }
 
-    std::mutex d_link_mutex; // of the engine; callers come from other threads
-    ale::link_radio d_radio;
+    // Of the engine; callers come from other threads.
+    mutable std::mutex d_link_mutex;
+    mutable ale::link_radio d_radio;
     const int d_channels;
     const pmt::pmt_t d_ale, d_log;
     std::map<std::string, std::string> d_names, d_addresses;

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The page in a browser, with stations in given states: traffic, idle, and in trouble."""
+import io
 import json
+import os
+from types import SimpleNamespace
 
-from gnuradio.hf.gui import glance, web
+from gnuradio.hf.cli import top
+from gnuradio.hf.gui import ale_view, glance, web
 import pytest
+from rich.console import Console
 from test_glance import FADING, RADIO, SENDS, sent, snapshot
 from test_web import chromium, live, tab, until
 
@@ -11,6 +16,10 @@ CALM = {"log": ["    1.00 a line"], "profile": [], "symbols": [], "d_pdus": [], 
         "d_pdu_bins": [], "d_pdu_bin_s": 5.0, "spectrum": [0.0, -20.0] * 64,
         "sample_rate": 9600.0}
 LINK = {"queues": [], "clients": 1}
+ALE = SimpleNamespace(
+    state="linked", channel=2, peer="JOE", links=3, failures=1, quality=[
+        SimpleNamespace(station=name, channel=k, snr_db=3.0 + 8 * k, age_s=60.0 * k)
+        for name in ("ANNA", "JOE") for k in range(3)])
 STATES = {
     "traffic": snapshot({**LINK, "phase": "transmitting"}, SENDS, blocks=FADING, **CALM,
                         spans=sent("4539-4800L", "4539-2400L")),
@@ -20,6 +29,7 @@ STATES = {
                                {**SENDS, "unanswered": 4, "last_heard": 200.0}, **CALM),
     "radio lost": snapshot(LINK, SENDS, **CALM, radio={
         **RADIO, "capture": {**RADIO["capture"], "lost": 4800, "drift_ppm": 0.0}}),
+    "ale": snapshot(LINK, **CALM, ale=ale_view.view(ALE, [4721e3, 7101e3, 10144e3])),
     "silence": snapshot({**LINK, "emcon": True}, SENDS, **CALM),
 }
 
@@ -77,7 +87,7 @@ def test_the_first_screen_tells_the_state(browser, name):
             problems = browser.find_elements("css selector", ".problems li")
             assert [p.text for p in problems] == \
                 [f"{p['what']}\n{p['remedy']}" for p in g["problems"]]
-            assert len(problems) == (0 if name in ("traffic", "waiting", "idle") else 1)
+            assert len(problems) == (0 if name in ("traffic", "waiting", "idle", "ale") else 1)
             # Nobody scrolls, neither sideways nor to learn what the station does.
             assert browser.execute_script(
                 "return document.documentElement.scrollWidth <= innerWidth")
@@ -104,6 +114,33 @@ return Math.min(...[...document.querySelectorAll(".glance *, .tabs *")]
   .map(e => { const a = light(getComputedStyle(e).color), b = light(back(e));
     return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05); }));
 """
+
+
+def test_ale_is_shown_on_the_page_and_in_the_terminal(browser):
+    canned = Canned(STATES["ale"])
+    assert canned.glance["now"] == "listening; ALE linked with JOE on channel 2, 10144.0 kHz"
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(top.picture(canned.state, True))
+    text = console.export_text()
+    assert "ALE linked with JOE on channel 2, 10144.0 kHz" in text
+    assert "JOE on 2: 19 dB, 1: 11 dB, 0: 3 dB" in text
+    assert max(len(line) for line in text.splitlines()) <= 80
+    page = web.WebServer(canned)
+    try:
+        for width, dark in ((400, True), (1440, False)):
+            size(browser, width, dark)
+            browser.get(page.url)
+            live(browser)
+            tab(browser, "Air")
+            rows = browser.find_elements("css selector", ".lqa tr")
+            assert [r.text for r in rows][:2] == ["ALE peer channel SNR, dB age, s", "ANNA 0 3 0"]
+            assert len(rows) == 7
+            assert browser.execute_script(
+                "return document.documentElement.scrollWidth <= innerWidth")
+            if "HF_PICTURES" in os.environ:
+                browser.save_screenshot(f"{os.environ['HF_PICTURES']}/ale{width}.png")
+    finally:
+        page.close()
 
 
 def test_keys_choose_a_tab(browser):

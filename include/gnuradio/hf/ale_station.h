@@ -14,6 +14,14 @@
 
 namespace gr::hf {
 
+//! Link quality of a station on a channel, for displays.
+struct ale_quality {
+    std::string station;  //!< ALE address
+    uint64_t channel = 0; //!< from 0 on
+    double snr_db = 0;    //!< in 3 kHz, mean of both directions as far as known
+    double age_s = 0;     //!< of the latest measurement, s
+};
+
 //! State of an ALE station, for displays.
 struct ale_state {
     std::string state; //!< scanning, reading, listening, sending, answer, slot, handshake
@@ -23,6 +31,7 @@ struct ale_state {
     uint64_t links = 0;    //!< links since the start
     uint64_t failures = 0; //!< calls without a link since the start
     double now = 0;        //!< station time, s
+    std::vector<ale_quality> quality; //!< of the last hour, by station and channel
 };
 
 //! What an ALE station knows of others.

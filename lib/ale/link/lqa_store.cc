@@ -76,6 +76,15 @@ lqa_store::score(const std::string& station, size_t channel, station_time now) c
     return (heard + c->reported_db.value_or(heard)) / 2;
 }
 
+std::vector<lqa_store::entry> lqa_store::entries(station_time now) const
+{
+    std::vector<entry> known;
+    for (const auto& [key, c] : d_cells)
+        if (const auto s = score(key.first, key.second, now))
+            known.push_back({ key.first, key.second, *s, now - c.at });
+    return known;
+}
+
 std::vector<size_t>
 lqa_store::order(const std::string& station, size_t count, station_time now) const
 {

@@ -50,6 +50,16 @@ public:
     std::vector<size_t>
     order(const std::string& station, size_t count, station_time now) const;
 
+    //! What is known of a station on a channel.
+    struct entry {
+        std::string station;
+        size_t channel = 0;
+        double score_db = 0;
+        station_time age{};
+    };
+    //! All scores that count, by station and channel.
+    std::vector<entry> entries(station_time now) const;
+
     size_t size() const { return d_cells.size(); }
 
 private:

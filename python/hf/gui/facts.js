@@ -50,6 +50,7 @@ export function facts(s) {
   add("frequency offset", number(last.freq_offset_hz) + " Hz");
   add("bits corrected", typeof last.coded_ber === "number" ? number(100 * last.coded_ber, 2) + " %"
     : "–");
+  if (s.ale) add("ALE links, calls without one", s.ale.links + ", " + s.ale.failures);
   group = "radio";
   if (s.radio) radio(s.radio, add);
   return list;
@@ -63,6 +64,8 @@ export function tables(s) {
   return {
     dpdus: [["type", "sent ", "received "],
       (s.d_pdus || []).map(d => [d.type + " " + d.name, d.sent, d.received])],
+    lqa: [["ALE peer", "channel ", "SNR, dB ", "age, s "],
+      (s.ale ? s.ale.quality : []).map(q => [q.peer, q.channel, Math.round(q.snr_db), q.age_s])],
     queues: [["priority", "U_PDUs ", "octets ", "oldest, s "],
       (s.link ? s.link.queues : []).map(q =>
         [String(q.priority), q.u_pdus, q.octets, Math.round(q.oldest_s)])],

@@ -37,7 +37,7 @@ def glance(s: Snapshot) -> Dict[str, Any]:
     waiting, ready = _waiting(s, link, progress)
     total = progress.get("total_octets") or 0
     return {"sentence": _sentence(s, work, word, found), "state": _state(s),
-            "now": _now(s), "me": s["name"], "peer": link.get("peer") or "",
+            "now": _now(s) + _ale(s), "me": s["name"], "peer": link.get("peer") or "",
             "speed": _speed(progress.get("out_bps"), progress.get("in_bps"), work),
             "speed_minutes": _speed(progress.get("out_minutes_bps"),
                                     progress.get("in_minutes_bps"), work),
@@ -98,6 +98,10 @@ def _now(s: Snapshot) -> str:
         return "waiting for its turn" if link.get("phase") == "holding" else \
             "waiting for the answer"
     return "listening"
+
+
+def _ale(s: Snapshot) -> str:
+    return f"; ALE {s['ale']['text']}" if s.get("ale") else ""
 
 
 def _work(s: Snapshot, link: Snapshot, progress: Snapshot) -> str:

@@ -14,7 +14,7 @@ import pmt
 
 from .. import edge, station, watch
 from ..sis import s5066
-from . import d_pdus, glance, messages, progress
+from . import ale_view, d_pdus, glance, messages, progress
 
 #: Limits of histories: transmissions and receptions, blocks, log lines, connections.
 MOST_SPANS, MOST_BLOCKS, MOST_LINES, MOST_CONNECTIONS = 400, 400, 200, 100
@@ -126,7 +126,7 @@ class StationView:
         #: Chat and files of the operator, if the page has control.
         self.messages: Optional[messages.Messages] = None
         self.log = watch.LogWatch(max_lines=MOST_LINES)
-        for block in (s.data_link, s.pep, s.ip_client, s.dns):
+        for block in (s.ale, s.data_link, s.pep, s.ip_client, s.dns):
             if block is not None:
                 tb.msg_connect(block, "log", self.log, "log")
         self.d_pdus = d_pdus.DPduCounts()
@@ -148,6 +148,8 @@ class StationView:
         seen.update(self.status.take())
         if s.modem is not None:
             seen["modem"] = _plain(s.modem.state())
+        if s.ale is not None and d.ale is not None:
+            seen["ale"] = ale_view.view(s.ale.ale(), d.ale.frequencies_hz)
         if s.data_link is not None:
             seen["link"] = _plain(s.data_link.state())
             seen.update(_counters(s.data_link.stats()))
