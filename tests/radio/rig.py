@@ -2,8 +2,11 @@
 """A rig that speaks rigctld's protocol, with faults to inject."""
 import contextlib
 import socket
+import subprocess
 import threading
 import time
+
+from gnuradio.hf.radio import rig as radio_rig
 
 
 class Rig:
@@ -84,3 +87,24 @@ class Rig:
         if down != self.keyed:
             self.history.append((time.monotonic(), down))
         self.keyed = down
+
+
+@contextlib.contextmanager
+def dummy_rig():
+    """Hamlib's own rigctld with its dummy rig; its port."""
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        port = s.getsockname()[1]
+    process = subprocess.Popen(["rigctld", "-m", "1", "-P", "RIG", "-T", "127.0.0.1", "-t",
+                                str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        end = time.monotonic() + 20
+        while True:
+            with contextlib.suppress(radio_rig.RigError):
+                radio_rig.Rig("127.0.0.1", port).read()
+                break
+            assert process.poll() is None and time.monotonic() < end
+            time.sleep(0.05)
+        yield port
+    finally:
+        process.terminate()
+        process.wait(10)

@@ -29,20 +29,8 @@ def rig():
 @pytest.fixture(scope="module")
 def hamlib():
     """Hamlib's own rigctld with its dummy rig; its port."""
-    with socket.create_server(("127.0.0.1", 0)) as s:
-        port = s.getsockname()[1]
-    process = subprocess.Popen(["rigctld", "-m", "1", "-P", "RIG", "-T", "127.0.0.1", "-t",
-                                str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    end = time.monotonic() + 20
-    while True:
-        with contextlib.suppress(RigError):
-            Rig("127.0.0.1", port).read()
-            break
-        assert process.poll() is None and time.monotonic() < end
-        time.sleep(0.05)
-    yield port
-    process.terminate()
-    process.wait(10)
+    with fake.dummy_rig() as port:
+        yield port
 
 
 def key_of(rig):
