@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 from gnuradio.hf.cli import top
 from gnuradio.hf.gui import ale_view, glance, web
+from gnuradio.hf.trial import measure, runner
 import pytest
 from rich.console import Console
 from test_glance import FADING, RADIO, SENDS, sent, snapshot
@@ -180,3 +181,19 @@ def test_the_waterfall_fills_its_place_at_once(browser):
 def test_a_state_is_json():
     for s in STATES.values():
         assert json.loads(json.dumps(Canned(s).state))
+
+
+def test_a_trial_says_and_keeps_the_channel_of_ale():
+    frequencies, said = [], []
+    at = ale_view.view(ALE, [4721e3, 7101e3, 10144e3])
+    side = SimpleNamespace(ale=lambda: at, desk=SimpleNamespace(now=lambda: 0.0))
+    kept = SimpleNamespace(end=lambda *_: None, frequency=lambda _, hz: frequencies.append(hz))
+    one = SimpleNamespace(side=side, kept=kept, _say=said.append,
+                          clock=SimpleNamespace(utc=lambda t: t))
+    slot = SimpleNamespace(begin=0.0, title=lambda: "chat")
+    runner.Runner._end(one, slot, 1, "sends", measure.Outcome("done", True, ""))
+    assert frequencies == [10144e3]
+    assert said[0].endswith("chat: done; ALE linked with JOE on channel 2, 10144.0 kHz")
+    at["peer"] = ""  # the link has ended: which channel it had is not known
+    runner.Runner._end(one, slot, 1, "sends", measure.Outcome("done", True, ""))
+    assert frequencies == [10144e3]

@@ -10,6 +10,7 @@ import time
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .. import console, running, station
+from ..gui import ale_view
 from ..sis import s5066
 from . import measure, page, pattern, store
 from .desk import Client, Desk, Ended, TimeOver
@@ -87,6 +88,8 @@ class Side:
     mode: str                   #: of the data, as in the station's file
     transmitting: Callable[[], bool]
     turns_client: Optional[Client]
+    #: Channel of ALE, as of gui.ale_view.view(); None without ALE.
+    ale: Optional[Callable[[], Dict[str, Any]]] = None
 
     def close(self) -> None:
         """Close after the flowgraph has ended."""
@@ -133,7 +136,12 @@ def attach(plan: Plan, number: int, stations: running.Stations, s: station.Stati
     bench = measure.Bench(plan, number, desk, s.data_link, port, talk, send,
                           lambda *_, **__: None, float(longest))
     return Side(desk, ear, bench, server, folder, s.description.mode,
-                lambda: bool(s.modem.state().transmitting), turns_client)
+                lambda: bool(s.modem.state().transmitting), turns_client, _ale_of(s))
+
+
+def _ale_of(s: station.Station) -> Optional[Callable[[], Dict[str, Any]]]:
+    ale = s.description.ale
+    return None if ale is None else lambda: ale_view.view(s.ale.ale(), ale.frequencies_hz)
 
 
 class Runner:
@@ -232,9 +240,13 @@ class Runner:
         """Record and report the end of a slot."""
         self.kept.end(slot_id, self.clock.utc(self.side.desk.now()), outcome.state,
                       outcome.linked, outcome.why)
+        ale = self.side.ale() if self.side.ale is not None else None
+        if ale is not None and ale["peer"]:
+            self.kept.frequency(slot_id, ale["frequency_hz"])
         if role == "sends" or outcome.why:
             self._say(f"{store.utc_text(slot.begin)[:19]}Z {slot.title()}: {outcome.state}"
-                      + (f", {outcome.why}" if outcome.why else ""))
+                      + (f", {outcome.why}" if outcome.why else "")
+                      + (f"; ALE {ale['text']}" if ale is not None else ""))
 
     def _prepared(self, slot: Slot) -> Optional[measure.Outcome]:
         """Set station and rig for a slot. Returns an outcome if that failed."""
