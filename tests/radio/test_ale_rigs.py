@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two ALE stations on sound cables: their rigs change channels, and both stay on that of the link."""
+"""Two ALE stations on sound cables: their rigs change channels, and stay on that of the link."""
 import contextlib
 import shutil
 import socket

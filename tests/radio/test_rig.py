@@ -4,7 +4,6 @@ import contextlib
 import json
 import re
 import socket
-import subprocess
 import time
 
 from click.testing import CliRunner

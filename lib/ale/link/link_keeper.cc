@@ -44,12 +44,13 @@ std::optional<size_t> link_keeper::better_channel(station_time now)
         return std::nullopt;
     std::optional<size_t> best;
     double most = better * *here;
-    for (size_t c = 0; c < d_link.channels(); ++c) {
-        const auto score = d_link.quality().score(d_link.peer(), c, now);
-        if (c == d_link.channel() || !score || d_promise(*score) <= most)
+    for (const auto& e : d_link.quality().entries(now)) {
+        const double promised = d_promise(e.score_db);
+        if (e.station != d_link.peer() || e.channel == d_link.channel() ||
+            promised <= most)
             continue;
-        most = d_promise(*score);
-        best = c;
+        most = promised;
+        best = e.channel;
     }
     return best;
 }

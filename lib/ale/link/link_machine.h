@@ -103,7 +103,6 @@ public:
     link_state state() const { return d_state; }
     //! Channel that the radio is tuned to.
     size_t channel() const { return d_channel; }
-    size_t channels() const { return d_channels.size(); }
     //! Station or net that we are linked with; empty: none.
     std::string peer() const { return d_link ? d_link->peer : ""; }
     lqa_store& quality() { return d_heard.quality(); }

@@ -103,13 +103,18 @@ void bind_ale_blocks(py::module& m)
         .def("dropped", &ale_tx::dropped);
 }
 
-void bind_ale_station(py::module& m)
+void bind_ale_quality(py::module& m)
 {
     py::class_<ale_quality>(m, "ale_quality")
         .def_readonly("station", &ale_quality::station)
         .def_readonly("channel", &ale_quality::channel)
         .def_readonly("snr_db", &ale_quality::snr_db)
         .def_readonly("age_s", &ale_quality::age_s);
+}
+
+void bind_ale_station(py::module& m)
+{
+    bind_ale_quality(m);
     py::class_<ale_state>(m, "ale_state")
         .def_readonly("quality", &ale_state::quality)
         .def_readonly("state", &ale_state::state)

@@ -12,9 +12,9 @@ from gnuradio.fft import window
 import numpy as np
 import pmt
 
-from .. import edge, station, watch
+from .. import ale_view, edge, station, watch
 from ..sis import s5066
-from . import ale_view, d_pdus, glance, messages, progress
+from . import d_pdus, glance, messages, progress
 
 #: Limits of histories: transmissions and receptions, blocks, log lines, connections.
 MOST_SPANS, MOST_BLOCKS, MOST_LINES, MOST_CONNECTIONS = 400, 400, 200, 100

@@ -9,8 +9,7 @@ import threading
 import time
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from .. import console, running, station
-from ..gui import ale_view
+from .. import ale_view, console, running, station
 from ..sis import s5066
 from . import measure, page, pattern, store
 from .desk import Client, Desk, Ended, TimeOver
@@ -88,7 +87,7 @@ class Side:
     mode: str                   #: of the data, as in the station's file
     transmitting: Callable[[], bool]
     turns_client: Optional[Client]
-    #: Channel of ALE, as of gui.ale_view.view(); None without ALE.
+    #: Channel of ALE, as of ale_view.view(); None without ALE.
     ale: Optional[Callable[[], Dict[str, Any]]] = None
 
     def close(self) -> None:

@@ -3,8 +3,9 @@
 from typing import Any, Dict, List
 
 #: Words for the states of hf.ale_station.
-WORDS = {"scanning": "scanning", "reading": "reading a call", "listening": "listening before a call",
-         "sending": "sending a call", "answer": "waiting for the answer", "slot": "answering a call",
+WORDS = {"scanning": "scanning", "reading": "reading a call",
+         "listening": "listening before a call", "sending": "sending a call",
+         "answer": "waiting for the answer", "slot": "answering a call",
          "handshake": "answering a call", "linked": "linked"}
 
 
