@@ -86,8 +86,13 @@ def test_the_rigs_of_both_ends_are_on_the_channel_of_the_link(tmp_path):
                                               logs[0]))
         stack.enter_context(running(station_file(tmp_path, 2, ports[1]), environment, logs[1]))
         stack.enter_context(ether(environment, ports))
+        channels = {1000 * k for k in KHZ}
+        deadline = time.monotonic() + 20
+        while not {frequency(p) for p in ports} <= channels:  # as the dummies begin
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
         scanned = {frequency(p) for _ in range(20) for p in ports if not time.sleep(0.1)}
-        assert scanned == {1000 * k for k in KHZ}
+        assert scanned == channels
         sender = stack.enter_context(subprocess.Popen(
             ["hf", "console", "ping", "--to", "1.2.0.2", "--server", near, "--count", "1",
              "--timeout", "60"], env=environment, stdout=subprocess.DEVNULL,

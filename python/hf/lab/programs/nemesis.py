@@ -51,7 +51,8 @@ class Options:
     """Runs of hf bench nemesis."""
 
     runs: int = option(3, "Number of runs, each with its own faults.", least=1, most=100000)
-    first: int = option(1, "Seed of the first run. A seed gives the same faults at the same times.",
+    first: int = option(1, "Seed of the first run. A seed gives the same faults at the same "
+                           "times.",
                         least=1, most=10**9)
     minutes: float = option(10.0, "Duration of the faults of a run, real time.", least=0.2,
                             most=1440)
@@ -387,8 +388,8 @@ outage_s = {OUTAGE_S}
 
     #: Kinds of faults: how often each is drawn, and the programs that it may hit.
     KINDS = [(4, "A B modems", _kill), (3, "A B modems", _pause), (1, "B", _other_address),
-             (2, "A B", _descriptors), (1, "A B", _disk), (1, "A B", _memory), (3, "", _kill_application),
-             (2, "", _flood)]
+             (2, "A B", _descriptors), (1, "A B", _disk), (1, "A B", _memory),
+             (3, "", _kill_application), (2, "", _flood)]
 
     async def _fire(self) -> None:
         while True:
