@@ -221,8 +221,9 @@ class Bench:
     def configure(self) -> None:
         """Make the build and its programs, without a fault. Raises RuntimeError."""
         status, said = run(
-            ["cmake", "-S", str(self.copy), "-B", str(self.build), "-DBUILD_TESTING=ON",
-             "-DHF_ENGINES_ONLY=ON", "-DHF_WERROR=OFF", "-DCMAKE_BUILD_TYPE=Release",
+            ["cmake", "-G", "Ninja", "-S", str(self.copy), "-B", str(self.build),
+             "-DBUILD_TESTING=ON", "-DHF_ENGINES_ONLY=ON", "-DHF_WERROR=OFF",
+             "-DCMAKE_BUILD_TYPE=Release",
              "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG", "-DCMAKE_CXX_FLAGS=-w"], BUILD_S)
         if status == 0:
             status, said = self.make()
