@@ -4,7 +4,7 @@ from typing import Any, Dict, List
 
 #: Words for the states of hf.ale_station.
 WORDS = {"scanning": "scanning", "reading": "reading a call",
-         "listening": "listening before a call", "sending": "sending a call",
+         "listening": "listening before a call", "sending": "sending a call or sound",
          "answer": "waiting for the answer", "slot": "answering a call",
          "handshake": "answering a call", "linked": "linked"}
 

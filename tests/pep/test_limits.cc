@@ -216,10 +216,20 @@ TEST(hfpep_limits, values_out_of_range_are_named)
         return std::string();
     };
     EXPECT_EQ(message([](auto&) {}), "");
-    for (const auto& text : { message([](auto& o) { o.per_second = 0; }),
-                              message([](auto& o) { o.per_second_peer = 1e7; }),
+    for (const auto& text :
+         { message([](auto& o) { o.per_second = o.per_second_peer = 0.01; }),
+           message([](auto& o) { o.per_second = o.per_second_peer = 1e6; }),
+           message([](auto& o) { o.burst = 1; }),
+           message([](auto& o) { o.burst = 100'000; }),
+           message([](auto& o) { o.standing_peer = 1; }),
+           message([](auto& o) { o.standing_peer = 4096; }) })
+        EXPECT_EQ(text, "");
+    for (const auto& text : { message([](auto& o) { o.per_second = 0.009; }),
+                              message([](auto& o) { o.per_second_peer = 1.1e6; }),
                               message([](auto& o) { o.burst = 0; }),
-                              message([](auto& o) { o.standing_peer = 5000; }) })
+                              message([](auto& o) { o.burst = 100'001; }),
+                              message([](auto& o) { o.standing_peer = 0; }),
+                              message([](auto& o) { o.standing_peer = 4097; }) })
         EXPECT_NE(text.find("expected"), std::string::npos) << text;
 }
 

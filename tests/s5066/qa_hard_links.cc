@@ -112,3 +112,29 @@ TEST(hard_links, a_crossing_request_of_lower_priority_is_refused)
               std::make_tuple(p.peer, s_pdu_type::hard_link_rejected, uint8_t(2)));
     EXPECT_TRUE(p.user.told.empty());
 }
+
+// A call has no peer yet that could be told. So its physical link ends, unless the next
+// request is for the same node.
+TEST(hard_links, a_call_that_is_displaced_is_broken_off_unless_it_is_for_the_same_node)
+{
+    for (const bool same_node : { false, true }) {
+        node_config config;
+        config.own = address("1.1.0.0");
+        recorder user;
+        hard_links links(config, user);
+        hard_link_user::bound by;
+        by.client = 1;
+        hard_link low, high;
+        low.remote = address("1.2.0.0");
+        high.remote = same_node ? low.remote : address("1.3.0.0");
+        low.priority = 0;
+        high.priority = 1;
+        links.establish({}, by, low);
+        by.client = 2;
+        links.establish({}, by, high);
+        ASSERT_EQ(user.told.size(), 1u);
+        EXPECT_TRUE(std::holds_alternative<s_hard_link_rejected>(user.told[0]));
+        EXPECT_EQ(user.broken, same_node ? 0 : 1);
+        EXPECT_TRUE(user.sent.empty());
+    }
+}
