@@ -294,3 +294,28 @@ def test_a_pipe_does_not_tell_how_far_it_was_read():
     with os.fdopen(ours, "rb") as file:
         pipe = recording.Recording("a pipe", 48000, False, file, lambda _: np.zeros(1), 1)
         assert pipe.share() == 0.0
+
+
+SWALLOWED = """
+import os, signal, sys, time
+from gnuradio.hf import cli
+
+os.register_at_fork(after_in_parent=lambda: signal.raise_signal(signal.SIGINT))
+
+def command(**options):
+    if os.fork() == 0:
+        os._exit(0)
+    time.sleep(60)
+
+cli.hf.main = command
+try:
+    cli.main()
+except KeyboardInterrupt:
+    sys.exit(7)
+"""
+
+
+def test_an_interrupt_in_a_callback_that_ignores_it_is_not_lost() -> None:
+    result = subprocess.run([sys.executable, "-c", SWALLOWED], timeout=50, check=False,
+                            stderr=subprocess.PIPE)
+    assert result.returncode == 7, result.stderr

@@ -3,7 +3,9 @@
 is called, so that the program starts fast."""
 import importlib
 import os
+import signal
 import sys
+import threading
 from typing import Any, Dict, List, Optional
 
 import click
@@ -114,8 +116,19 @@ def _exit(status: int, message: str = "") -> None:
     sys.exit(status)
 
 
+def _interrupt_again(ignored: Any) -> None:
+    """Python ignores exceptions in some callbacks, such as those of a fork. If that meets an
+    interrupt or the end by a signal, send the signal again."""
+    for kind, number in ((KeyboardInterrupt, signal.SIGINT), (SystemExit, signal.SIGTERM)):
+        if issubclass(ignored.exc_type, kind):
+            threading.Timer(0.05, os.kill, (os.getpid(), number)).start()
+            return
+    sys.__unraisablehook__(ignored)
+
+
 def main() -> None:
     """Entry point of the installed program."""
+    sys.unraisablehook = _interrupt_again
     try:
         hf.main(standalone_mode=False)
         sys.stdout.flush()
