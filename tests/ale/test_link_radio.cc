@@ -3,6 +3,7 @@
 // Stations with real samples: every channel is the sum of what others send, and noise.
 #include "ale/link_pair.h"
 #include "ale/station/link_radio.h"
+#include "modem/burst_modulator.h"
 
 #include <gtest/gtest.h>
 
@@ -31,10 +32,28 @@ public:
             a.assign(d_channels, std::vector<link_radio::sample>(piece));
     }
     link_radio& at(size_t k) { return d_stations[k]; }
+    // A data modem that never ends on a channel, as strong as the stations. Empty: none.
+    void disturb(std::optional<size_t> channel)
+    {
+        d_disturbed = channel;
+        d_modem.start(mode::parse("4539-2400S"), [this](uint64_t, size_t most) {
+            tx_octets o;
+            for (size_t k = 0; k < most; ++k)
+                o.octets.push_back(static_cast<uint8_t>(d_random()));
+            return o;
+        });
+    }
     // One piece. The stations hear what was sent in the piece before.
     void step()
     {
         auto heard = d_air;
+        if (d_disturbed) {
+            std::vector<link_radio::sample> other(piece);
+            d_modem.produce(other.data(), piece);
+            for (auto& station : heard)
+                for (size_t i = 0; i < piece; ++i)
+                    station[*d_disturbed][i] += other[i];
+        }
         for (auto& station : heard)
             for (auto& x : station)
                 for (auto& v : x)
@@ -67,6 +86,8 @@ public:
 private:
     float noise() { return d_noise_sd * d_normal(d_random); }
 
+    std::optional<size_t> d_disturbed;
+    kernel::burst_modulator d_modem{ link_radio::rate };
     size_t d_channels;
     float d_noise_sd;
     std::mt19937 d_random{ 3 };
@@ -90,6 +111,28 @@ TEST(link_radio, scanning_stations_link_and_part)
         EXPECT_TRUE(p.at(joe).link().quality().score("SAM", 0, p.at(joe).now()));
         p.at(sam).link().end(p.at(sam).now());
         EXPECT_TRUE(p.run_until(link_state::scanning, 5));
+    }
+}
+
+// The first channel to try is used by a data modem of other stations.
+TEST(link_radio, a_call_avoids_a_channel_with_another_modem)
+{
+    for (const bool all : { false, true }) {
+        auto s = all ? wide(3) : scanning(3);
+        samples_pair p(s, 10);
+        p.run_until(link_state::linked, 3);
+        p.disturb(0);
+        p.run_until(link_state::linked, 2);
+        p.at(sam).link().call("JOE", "", p.at(sam).now(), 0);
+        ASSERT_TRUE(p.run_until(link_state::linked, 20)) << all;
+        EXPECT_NE(p.at(sam).link().channel(), 0u);
+        // The channel counts as free again once that signal has ended.
+        p.disturb({});
+        p.at(sam).link().end(p.at(sam).now());
+        ASSERT_TRUE(p.run_until(link_state::scanning, 5));
+        p.at(sam).link().call("JOE", "", p.at(sam).now(), 0);
+        ASSERT_TRUE(p.run_until(link_state::linked, 20)) << all;
+        EXPECT_EQ(p.at(sam).link().channel(), 0u);
     }
 }
 

@@ -12,6 +12,7 @@ namespace gr::hf::ale {
 namespace {
 
 constexpr double subcarrier_hz = 1800;
+constexpr double symbol_rate_bd = 2400; // of modems in 3 kHz
 constexpr size_t most_told = 1024;
 // Words are reported at most this much after their start: three words that are lost, one
 // that is read, and one that settles.
@@ -36,8 +37,10 @@ link_radio::link_radio(const link_settings& settings,
                                     ": allowed are " + (settings.wide ? "" : "1 and ") +
                                     std::to_string(settings.channels) +
                                     ", one for each channel");
-    for (size_t k = 0; k < (d_wide ? streams : 1); ++k)
+    for (size_t k = 0; k < (d_wide ? streams : 1); ++k) {
         d_receivers.push_back(std::make_unique<receiver>());
+        d_others.emplace_back(kernel::symbol_grid(symbol_rate_bd));
+    }
     d_tuned.emplace_back(0, 0);
 }
 
@@ -72,10 +75,20 @@ void link_radio::receive(const std::vector<const sample*>& in, size_t n, sample*
 
 void link_radio::hear(size_t receiver, const sample* x, size_t n)
 {
+    sense(receiver, x, n);
     d_receivers[receiver]->push(x, n);
     while (const auto e = d_receivers[receiver]->poll())
         d_link.receive(
             d_wide ? receiver : channel_at(e->start_s + heard_part_s), *e, now());
+}
+
+void link_radio::sense(size_t receiver, const sample* x, size_t n)
+{
+    auto& others = d_others[receiver];
+    const bool before = others.present();
+    others.push(x, n);
+    if (others.present() != before)
+        d_link.busy(d_wide ? receiver : d_tuned.back().second, !before, now());
 }
 
 size_t link_radio::channel_at(double seconds) const
@@ -92,6 +105,11 @@ void link_radio::take_actions()
     while (auto a = d_link.poll()) {
         d_keeper.on_action(*a, now());
         if (a->what == link_action::kind::tune) {
+            if (!d_wide) {
+                if (d_others[0].present()) // nobody knows later when it has ended
+                    d_link.busy(d_tuned.back().second, false, now());
+                d_others[0].reset();
+            }
             d_tuned.emplace_back(d_samples, a->channel);
             while (d_tuned.size() > 1 && d_tuned[1].first < d_samples - tuned_memory)
                 d_tuned.pop_front();

@@ -6,6 +6,7 @@
 #include "ale/link/link_machine.h"
 #include "ale/modem/receiver.h"
 #include "ale/modem/transmitter.h"
+#include "modem/front/carrier_detector.h"
 
 #include <hf/time.h>
 
@@ -67,6 +68,7 @@ public:
 
 private:
     void hear(size_t receiver, const sample* x, size_t n);
+    void sense(size_t receiver, const sample* x, size_t n);
     void take_actions();
     size_t channel_at(double seconds) const;
     size_t stream() const { return d_streams == 1 ? 0 : d_link.channel(); }
@@ -78,6 +80,7 @@ private:
     link_machine d_link;
     link_keeper d_keeper;
     std::vector<std::unique_ptr<receiver>> d_receivers;
+    std::deque<kernel::carrier_detector> d_others;  // other modems, one for each receiver
     std::deque<std::pair<int64_t, size_t>> d_tuned; // from which sample on, channel
     int64_t d_samples = 0, d_deaf_until = 0;
     std::optional<transmitter> d_sending;
