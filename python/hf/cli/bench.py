@@ -12,7 +12,8 @@ from .. import output
 from ..lab import sweep
 from ..lab.channel import learned as learned_channels
 from ..lab.link import adaptive as cells, faults as simulated_faults
-from ..lab.programs import nemesis as nemesis_, pat as pats, sessions as host_sessions
+from ..lab.programs import league as modem_league, nemesis as nemesis_, pat as pats, \
+    sessions as host_sessions
 from ..lab.receiver import ale as ale_receiver, block_errors, combining, late_entry as late
 from . import fail
 from ._options import options
@@ -385,6 +386,34 @@ def learned(wanted: learned_channels.Options, pool: sweep.Pool) -> None:
                        len(wanted.channels) * len(wanted.modes),
                        lambda row: f"{row.channel} {row.mode}: {row.difference_db:+.2f} dB")
     print(measure.table(rows))
+
+
+@command.command()
+@options(modem_league.Options, "wanted")
+@options(sweep.Pool, "pool")
+@click.option("--csv", "path", type=click.Path(dir_okay=False), metavar="FILE",
+              help="Keep every message here. The same command with the same file resumes an "
+              "interrupted run.")
+@force_option
+def league(wanted: modem_league.Options, pool: sweep.Pool, path: Optional[str], force: bool
+           ) -> None:
+    """Goodput of open modems over the same realisations of simulated channels.
+
+    A message goes one way without ARQ, in frames with a CRC. Goodput is the payload of good
+    frames over air time, in the best mode. Ours are the modes of 4539 with short and long
+    interleaver, found by the receiver. codec2 (datac0, datac1, datac3 and newer ones) needs
+    libcodec2 and knows its mode. /1 is a burst for each frame.
+    """
+    measure = modem_league
+
+    def told(cell: measure.Cell) -> str:
+        return f"{cell.channel} {cell.snr_db:g} dB: " + ", ".join(
+            f"{name} {best.goodput_bps:.0f} bit/s ({best.mode})"
+            for name, best in cell.best.items() if best is not None)
+
+    with _workers(pool, processes=True) as workers, measure.store(path, force) as kept:
+        cells_ = watched(measure.measure(wanted, workers, kept), len(wanted.cells()), told)
+    print(measure.report(cells_, wanted.octets, wanted.trials))
 
 
 @command.command("late-entry")
