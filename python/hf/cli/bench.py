@@ -412,8 +412,8 @@ def league(wanted: modem_league.Options, pool: sweep.Pool, path: Optional[str], 
             for name, best in cell.best.items() if best is not None)
 
     with _workers(pool, processes=True) as workers, measure.store(path, force) as kept:
-        cells_ = watched(measure.measure(wanted, workers, kept), len(wanted.cells()), told)
-    print(measure.report(cells_, wanted.octets, wanted.trials))
+        found = watched(measure.measure(wanted, workers, kept), len(wanted.cells()), told)
+    print(measure.report(found, wanted.octets, wanted.trials))
 
 
 @command.command("late-entry")

@@ -13,7 +13,7 @@ import functools
 import math
 from pathlib import Path
 import random
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 import zlib
 
 import numpy as np
@@ -30,8 +30,7 @@ BEFORE_S, AFTER_S = 1.0, 2.0
 #: Octets of a frame of ours with its CRC-32, as many as a frame of datac3 with its CRC-16.
 FRAME = 128
 CRC = 4
-#: 95 % of a normal distribution lie within this number of standard deviations.
-DEVIATIONS = 1.96
+DEVIATIONS = 1.96  # of a normal distribution: 95 %
 #: Audio of codec2: samples/s, and root mean square of its 16-bit samples at the receiver. The
 #: signals are around 1500 Hz, so 300 Hz below the middle of the channel.
 AUDIO_RATE, AUDIO_RMS = 8000, 2000.0
@@ -102,14 +101,10 @@ def payloads(octets: bytes, frame: int) -> List[bytes]:
 def accepted(sent: Sequence[bytes], got: Sequence[bytes]) -> int:
     """Octets of the payloads that have arrived, each once. got: payloads with a good CRC. One
     that was never sent, or that has padding other than zeros, does not count."""
-    arrived: Set[bytes] = set()
-    for payload in got:
-        arrived |= {s for s in sent
-                    if payload[:len(s)] == s and not any(payload[len(s):])}
-    return sum(len(s) for s in arrived)
+    arrived = {piece for payload in got for piece in sent
+               if payload[:len(piece)] == piece and not any(payload[len(piece):])}
+    return sum(map(len, arrived))
 
-
-# --- ours ----------------------------------------------------------------------------------------
 
 def with_crc(payload: bytes) -> bytes:
     """A frame: the payload and its CRC-32."""
@@ -148,8 +143,6 @@ OURS = Modem("gr-hf",
              lambda _mode: FRAME - CRC, _send_ours, _receive_ours)
 
 
-# --- codec2 --------------------------------------------------------------------------------------
-
 #: Numbers of the modes in freedv_api.h. A library lacks those that are newer than itself.
 CODEC2 = {"datac0": 14, "datac1": 10, "datac3": 12, "datac4": 18, "datac13": 19, "datac14": 20}
 #: End of the name of a mode that sends every frame as a burst of its own, with a preamble.
@@ -173,7 +166,7 @@ class _Freedv:
 
     def __init__(self, mode: str) -> None:
         self._library: Any = _codec2()
-        handle = self._library.freedv_open(CODEC2[mode.split("/")[0]])
+        handle = self._library.freedv_open(CODEC2[mode.replace(SINGLE, "")])
         if not handle:
             raise ValueError(f"libcodec2 has no mode {mode}")
         self._handle = ctypes.c_void_p(handle)
@@ -208,6 +201,7 @@ class _Freedv:
         return np.concatenate(parts)
 
 
+@functools.lru_cache(maxsize=None)
 def _codec2_modes() -> Tuple[str, ...]:
     """Data modes of the installed library, each as one burst and as a burst for each frame."""
     found: List[str] = []
@@ -267,28 +261,22 @@ def modems() -> List[Modem]:
     return [OURS, Modem("codec2", _codec2_modes(), _codec2_frame, _send_codec2, _receive_codec2)]
 
 
-# --- measurement ---------------------------------------------------------------------------------
-
 def _modem(name: str) -> Modem:
     return next(modem for modem in modems() if modem.name == name)
-
-
-def _message(octets: int, seed: int) -> bytes:
-    return random.Random(seed).randbytes(octets)
 
 
 @functools.lru_cache(maxsize=None)
 def at_most(name: str, mode: str, octets: int) -> float:
     """Goodput of a mode if every frame arrives, bit/s."""
     modem = _modem(name)
-    pieces = payloads(_message(octets, 0), modem.frame(mode))
+    pieces = payloads(bytes(octets), modem.frame(mode))
     return 8 * octets / modem.send(mode, pieces).air_s
 
 
 def trial(channel: str, snr_db: float, octets: int, name: str, mode: str, seed: int) -> Trial:
     """Send one message. The seed sets payload, fading and noise, for every modem alike."""
     modem = _modem(name)
-    pieces = payloads(_message(octets, seed), modem.frame(mode))
+    pieces = payloads(random.Random(seed).randbytes(octets), modem.frame(mode))
     sent = modem.send(mode, pieces)
     model = hf.channel_model(f"{channel} snr={snr_db:g}", seed, sent.power, RATE)
     quiet = [np.zeros(round(s * RATE), np.complex64) for s in (BEFORE_S, AFTER_S)]
@@ -396,7 +384,7 @@ def report(cells: Sequence[Cell], octets: int, trials: int) -> str:
         value = foreign.get((cell.channel, cell.snr_db))
         others = [found.goodput_bps for name, found in cell.best.items()
                   if name != OURS.name and found is not None]
-        target = max([*others, *([] if value is None else [value])], default=None)
+        target = max([*others, *([value] if value is not None else [])], default=None)
         reached = ours.goodput_bps if ours is not None else 0.0
         wanted = "-" if target is None else f"{target:.0f}"
         rows.append([cell.channel, f"{cell.snr_db:g}",
