@@ -66,6 +66,8 @@ in_bare() {
         mount --bind "$4" "$root/var/cache/apt/archives"
         mount --bind "$5" "$root/root/.cache/ccache"
         cp /etc/resolv.conf "$root/etc/resolv.conf"
+        # As the installer of Debian writes it.
+        echo "127.0.0.1 localhost" >"$root/etc/hosts"
         exec chroot "$root" env -i HOME=/root LANG=C.UTF-8 TERM=dumb \
             PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
             bash -euo pipefail -c "$6"
