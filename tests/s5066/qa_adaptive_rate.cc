@@ -160,6 +160,113 @@ TEST(adaptive_rate, answers_a_peer_that_hears_us_badly_in_a_robust_mode)
         << alike.to_string() << " " << worse.to_string();
 }
 
+namespace {
+
+// A station that is heard well, with data of 35 s in each transmission.
+struct heard_station : policy {
+    // \param seconds of data D_PDUs that arrive
+    void hear(double seconds, unsigned lost = 0)
+    {
+        reception r = heard("4539-600S");
+        r.m = present;
+        r.block_snr_db = { 8, 5, 11, 8 };
+        r.good_d_pdus =
+            static_cast<unsigned>(seconds * present.rate_bps / 8 / r.d_pdu_octets);
+        r.lost_d_pdus = lost;
+        on_reception({}, peer, r);
+    }
+    // True if the advice is a faster mode than the one in use.
+    bool tries() const { return advice(peer)->rate_bps > present.rate_bps; }
+
+    mode present = mode::parse("4539-600S");
+};
+
+// The mode in use is the best one by what is heard.
+heard_station settled()
+{
+    heard_station s;
+    for (int k = 0; k < 3; ++k) {
+        s.hear(10);
+        s.present = *s.advice(peer);
+    }
+    return s;
+}
+
+} // namespace
+
+TEST(adaptive_rate, tries_a_faster_mode_half_as_often_after_each_try_in_vain)
+{
+    auto s = settled();
+    std::vector<int> gaps;
+    for (int k = 0, last = -1; k < 300; ++k) {
+        s.hear(35);
+        if (s.tries()) {
+            if (last >= 0) {
+                gaps.push_back(k - last);
+            }
+            last = k;
+        }
+    }
+    ASSERT_GE(gaps.size(), 7u);
+    gaps.resize(7);
+    // The first reception after a try tells its result and counts no more.
+    EXPECT_EQ(gaps, (std::vector<int>{ 3, 5, 9, 17, 33, 65, 65 }));
+}
+
+TEST(adaptive_rate, tries_no_faster_mode_after_losses_or_little_data)
+{
+    for (const bool lossy : { false, true }) {
+        auto s = settled();
+        for (int k = 0; k < 20; ++k) {
+            s.hear(lossy ? 35 : 20, lossy ? 1 : 0);
+            EXPECT_FALSE(s.tries()) << k;
+        }
+    }
+}
+
+TEST(adaptive_rate, a_peer_heard_in_one_mode_gets_no_mode_that_needs_more)
+{
+    // It is heard well, but that it hears us as well is not known yet.
+    auto r = heard("4539-600S");
+    r.block_snr_db = { 40, 40, 40 };
+    policy p;
+    p.on_reception({}, peer, r);
+    EXPECT_EQ(p.choose_data(), r.m);
+    EXPECT_EQ(p.why(), mode_reason::own_estimate);
+    tx_context c;
+    c.peer = peer;
+    c.ack_only = true;
+    EXPECT_EQ(p.choose({}, c), r.m);
+    EXPECT_EQ(p.why(), mode_reason::soonest);
+    // The acknowledged data prove that it does.
+    p.choose_data();
+    p.on_frames({}, peer, r.m, 10, 0, 200);
+    EXPECT_GT(p.choose_data().rate_bps, 2400);
+}
+
+TEST(adaptive_rate, only_an_advice_below_the_present_mode_ends_the_doubt)
+{
+    const auto reason_after = [](const char* next) {
+        policy p;
+        p.on_advice({}, peer, mode::parse("4539-2400S"));
+        p.choose_data();
+        p.on_silence({}, peer);
+        p.on_silence({}, peer);
+        p.on_advice({}, peer, mode::parse(next));
+        p.choose_data();
+        return p.why();
+    };
+    EXPECT_EQ(reason_after("4539-2400S"), mode_reason::advice_fails);
+    EXPECT_EQ(reason_after("4539-4800S"), mode_reason::advice_fails);
+    EXPECT_EQ(reason_after("4539-600S"), mode_reason::advice);
+    policy fresh;
+    fresh.on_advice({}, peer, mode::parse("4539-600S"));
+    fresh.choose_data();
+    fresh.on_advice({}, peer, mode::parse("4539-2400S"));
+    EXPECT_EQ(fresh.choose_data(), mode::parse("4539-2400S"));
+    EXPECT_EQ(fresh.why(), mode_reason::advice);
+}
+
 TEST(rate_range, takes_the_bandwidth_of_the_channel)
 {
     const auto in = [](const char* text, int khz) {
@@ -185,4 +292,65 @@ TEST(rate_range, both_ends_may_be_equal)
         EXPECT_EQ(m.rate_bps, 600);
     EXPECT_EQ(rate_range::parse("auto:600S..600S")->modes().size(), 1u);
     EXPECT_THROW(rate_range::parse("auto:1200..600"), std::invalid_argument);
+}
+
+TEST(rate_range, anything_else_is_refused_with_what_is_allowed)
+{
+    const auto why = [](const std::string& text) -> std::string {
+        try {
+            rate_range::parse(text);
+        } catch (const std::invalid_argument& e) {
+            return e.what();
+        }
+        return "accepted";
+    };
+    const std::string ending = ", the lower one first";
+    for (const char* text : { "autos",
+                              "auto-600..9600",
+                              "auto:",
+                              "auto:600",
+                              "auto:601..9600",
+                              "auto:600..",
+                              "auto:..600",
+                              "auto:600X..9600",
+                              "auto:1200..600" }) {
+        const std::string said = why(text);
+        EXPECT_EQ(said.find("mode " + std::string(text) + ": allowed is auto"), 0u)
+            << said;
+        EXPECT_NE(said.find("rates 75, 150, 300, 600, "), std::string::npos) << said;
+        EXPECT_NE(said.find(" 9600" + ending), std::string::npos) << said;
+    }
+    for (const char* text :
+         { "auto:48k-", "auto:48kx", "auto:7k", "auto:k", "auto:123k" }) {
+        EXPECT_NE(why(text), "accepted") << text;
+    }
+    // The rates are those of the bandwidth.
+    EXPECT_NE(why("auto:48k-75..9600").find("240000" + ending), std::string::npos);
+    EXPECT_EQ(why("auto:48k"), "accepted");
+    EXPECT_FALSE(rate_range::parse("4539-600S"));
+}
+
+TEST(rate_range, auto_is_every_rate_of_the_bandwidth)
+{
+    const auto all = rate_range::parse("auto");
+    EXPECT_EQ(all->floor, mode::parse("4539-75S"));
+    EXPECT_EQ(all->ceiling, mode::parse("4539-9600S"));
+    EXPECT_TRUE(all->long_allowed);
+    const auto some = rate_range::parse("auto:600S..4539-1200S");
+    EXPECT_FALSE(some->long_allowed);
+    EXPECT_EQ(some->modes(),
+              (std::vector<mode>{ mode::parse("4539-600S"), mode::parse("4539-1200S") }));
+    const auto mixed = rate_range::parse("auto:600S..1200L");
+    EXPECT_EQ(mixed->modes(),
+              (std::vector<mode>{ mode::parse("4539-600S"),
+                                  mode::parse("4539-600L"),
+                                  mode::parse("4539-1200S"),
+                                  mode::parse("4539-1200L") }));
+    const auto wide = rate_range::parse("auto:48k-9600..48000");
+    for (const mode& m : wide->modes()) {
+        EXPECT_EQ(m.bandwidth_hz, 48000);
+        EXPECT_GE(m.rate_bps, 9600);
+        EXPECT_LE(m.rate_bps, 48000);
+    }
+    EXPECT_FALSE(wide->modes().empty());
 }

@@ -1,0 +1,150 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// Modes of acknowledgements where the mode of data is fixed.
+#include "s5066/rate/fixed_rate.h"
+#include "waveform/timing.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+using namespace gr::hf;
+using namespace gr::hf::s5066;
+
+namespace {
+
+const address peer("1.2.0.0");
+const mode data = mode::parse("4539-1200L");
+const mode slow = mode::parse("4539-150S"), fast = mode::parse("4539-2400S");
+constexpr double lost_ack_s = 10;
+
+// The slow mode is the first choice for acknowledgements.
+struct policy : fixed_rate_policy {
+    policy() : fixed_rate_policy(data, { slow, fast }, lost_ack_s) {}
+
+    mode answer(address to = peer)
+    {
+        tx_context c;
+        c.peer = to;
+        c.ack_only = true;
+        return choose({}, c);
+    }
+    // The peer is heard four times.
+    void hear(const std::vector<double>& snr_db, double good_share = 1)
+    {
+        reception r;
+        r.m = slow;
+        r.block_snr_db = snr_db;
+        r.good_share = good_share;
+        for (int k = 0; k < 4; ++k) {
+            on_reception({}, peer, r);
+        }
+    }
+};
+
+// An SNR at which the fast mode costs less without fading and more on Poor, dB.
+std::optional<double> snr_for_fast_without_fading()
+{
+    for (double db = 0; db <= 30; db += 0.5) {
+        const auto gain = [db](const char* channel) {
+            return fixed_rate_policy::cost_s(slow, channel, db, lost_ack_s) -
+                   fixed_rate_policy::cost_s(fast, channel, db, lost_ack_s);
+        };
+        if (gain("awgn") > 0.1 && gain("poor") < -0.1) {
+            return db;
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+TEST(fixed_rate, an_acknowledgement_costs_its_time_and_that_of_its_losses)
+{
+    // Two copies of 24 octets
+    const double own_s = to_seconds(kernel::timing_of(fast).duration(48));
+    EXPECT_NEAR(fixed_rate_policy::cost_s(fast, "awgn", 40, 10), own_s, 0.01);
+    // Beyond a loss of 95 % the tries are given up: 19 lost ones for each that arrives.
+    EXPECT_NEAR(fixed_rate_policy::cost_s(fast, "awgn", -20, 10),
+                own_s + 19 * (10 + own_s),
+                0.01);
+    EXPECT_NEAR(fixed_rate_policy::cost_s(fast, "awgn", -20, 50),
+                own_s + 19 * (50 + own_s),
+                0.01);
+}
+
+TEST(fixed_rate, data_go_out_in_their_mode_whatever_is_heard)
+{
+    policy p;
+    tx_context c;
+    c.peer = peer;
+    EXPECT_EQ(p.choose({}, c), data);
+    p.hear({ 30, 30, 30 });
+    EXPECT_EQ(p.choose({}, c), data);
+}
+
+TEST(fixed_rate, the_first_mode_is_used_until_the_peer_was_heard)
+{
+    policy p;
+    EXPECT_EQ(p.answer(), slow);
+    p.hear({}); // without any block
+    EXPECT_EQ(p.answer(), slow);
+    reception unreadable;
+    unreadable.m = slow;
+    unreadable.block_snr_db = { 30, 30, 30 };
+    unreadable.read = false;
+    p.on_reception({}, peer, unreadable);
+    EXPECT_EQ(p.answer(), slow);
+    p.hear({ 30, 30, 30 });
+    EXPECT_EQ(p.answer(), fast);
+    EXPECT_EQ(p.answer(address("1.3.0.0")), slow) << "another station";
+}
+
+TEST(fixed_rate, acknowledgements_are_robust_where_the_peer_is_weak)
+{
+    policy p;
+    p.hear({ -3, -3, -3 });
+    EXPECT_EQ(p.answer(), slow);
+}
+
+TEST(fixed_rate, a_level_that_changes_means_fading)
+{
+    const auto db = snr_for_fast_without_fading();
+    ASSERT_TRUE(db);
+    policy steady, fading;
+    steady.hear({ *db, *db, *db, *db });
+    EXPECT_EQ(steady.answer(), fast);
+    fading.hear({ *db - 4, *db + 4, *db - 4, *db + 4 });
+    EXPECT_EQ(fading.answer(), slow);
+}
+
+TEST(fixed_rate, losses_that_noise_does_not_explain_mean_fading)
+{
+    const auto db = snr_for_fast_without_fading();
+    ASSERT_TRUE(db);
+    policy p;
+    p.hear({ *db, *db, *db, *db }, 0.8);
+    EXPECT_EQ(p.answer(), slow);
+    for (int k = 0; k < 5; ++k) {
+        p.hear({ *db, *db, *db, *db });
+    }
+    EXPECT_EQ(p.answer(), fast) << "the losses are over";
+}
+
+TEST(fixed_rate, remembers_at_most_256_stations)
+{
+    policy p;
+    reception r;
+    r.m = slow;
+    r.block_snr_db = { 30, 30, 30 };
+    for (int k = 0; k < 257; ++k) {
+        p.on_reception({}, address("1.4.1." + std::to_string(k % 256)), r);
+        p.on_reception({}, address("1.4.2." + std::to_string(k % 256)), r);
+    }
+    EXPECT_EQ(p.answer(address("1.4.1.127")), fast);
+    EXPECT_EQ(p.answer(address("1.4.2.127")), fast);
+    EXPECT_EQ(p.answer(address("1.4.1.128")), slow);
+    EXPECT_EQ(p.answer(address("1.4.2.128")), slow);
+    p.hear({ 30, 30, 30 });
+    EXPECT_EQ(p.answer(), slow);
+}
