@@ -267,6 +267,29 @@ TEST(adaptive_rate, only_an_advice_below_the_present_mode_ends_the_doubt)
     EXPECT_EQ(fresh.why(), mode_reason::advice);
 }
 
+TEST(adaptive_rate, only_an_advice_unlike_ours_tells_the_two_ways_apart)
+{
+    const mode m = mode::parse("4539-2400S");
+    const auto segment = [&m](std::optional<mode> advised) {
+        policy p;
+        auto r = heard("4539-600S");
+        r.block_snr_db = { 8, 5, 11, 8 };
+        for (int k = 0; k < 4; ++k) {
+            p.on_reception({}, peer, r);
+            if (advised) {
+                p.on_advice({}, peer, *advised);
+            }
+        }
+        return *p.segment_octets(peer, m);
+    };
+    policy same;
+    auto r = heard("4539-600S");
+    r.block_snr_db = { 8, 5, 11, 8 };
+    same.on_reception({}, peer, r);
+    EXPECT_EQ(segment(same.advice(peer)), segment(std::nullopt));
+    EXPECT_LT(segment(mode::parse("4539-75S")), segment(std::nullopt));
+}
+
 TEST(rate_range, takes_the_bandwidth_of_the_channel)
 {
     const auto in = [](const char* text, int khz) {

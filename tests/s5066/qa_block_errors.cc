@@ -115,3 +115,11 @@ TEST(block_errors, come_from_the_fastest_mode_that_is_not_faster)
                 1.82,
                 0.11);
 }
+
+TEST(block_errors, of_two_equally_near_interleavers_the_shorter_one_serves)
+{
+    s5066::block_error_curves c;
+    for (const char* m : { "4539-3200S", "4539-3200L" })
+        c.add(mode::parse(m), { { 5, 0, 0.5, 0.1 }, { 7, 0, 0, 0 } });
+    EXPECT_EQ(c.serving(mode::parse("4539-3200M"))->to_string(), "4539-3200S");
+}
