@@ -86,8 +86,8 @@ FAILURES = {"wrong": "connections with wrong octets", "untrue_ends": "ends befor
 class Program:
     """A process of the test: hf run with its files."""
 
-    def __init__(self, name: str, folder: str, files: List[str], greetings: int) -> None:
-        self.name, self.folder, self.files, self.greetings = name, folder, files, greetings
+    def __init__(self, name: str, folder: str, files: List[str]) -> None:
+        self.name, self.folder, self.files = name, folder, files
         self.process: Optional[subprocess.Popen] = None  # type: ignore[type-arg]
         #: Descriptors and memory of the present process SETTLED_S after its start.
         self.before: Optional[Tuple[int, int]] = None
@@ -170,7 +170,10 @@ class End:
         except OSError:
             self.over = self.over or "reset"
         finally:
-            writer.transport.abort() if self.over == "reset" else writer.close()
+            if self.over == "reset":
+                writer.transport.abort()
+            else:
+                writer.close()
 
     def whole(self) -> bool:
         """Whether everything has arrived, and then the end."""
@@ -259,8 +262,8 @@ class Fire:
         self.modem_ports, self.entries = ports[:2], dict(zip("AB", ports[2:4]))
         self.sis_port, self.listen_port = ports[4:]
         self.programs = {
-            "modems": Program("modems", folder, ["modem-A.toml", "modem-B.toml"], 2),
-            "A": Program("A", folder, ["A.toml"], 1), "B": Program("B", folder, ["B.toml"], 1)}
+            "modems": Program("modems", folder, ["modem-A.toml", "modem-B.toml"]),
+            "A": Program("A", folder, ["A.toml"]), "B": Program("B", folder, ["B.toml"])}
 
     def write_files(self) -> None:
         """The station files."""
@@ -365,7 +368,8 @@ outage_s = {OUTAGE_S}
     async def _limited(self, program: Program, what: int, least: int) -> None:
         old = program.limit(what, least)
         await asyncio.sleep(self.fate.uniform(10, 60))
-        program.limit(what, old)
+        if program.over() is None:
+            program.limit(what, old)
 
     async def _kill_application(self, _: Program) -> None:
         if flows := self._at_work():
