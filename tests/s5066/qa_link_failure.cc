@@ -155,6 +155,7 @@ TEST(link_failure, a_link_fails_after_silent_rounds_and_its_data_are_rejected)
 {
     node_config c;
     c.max_silent_rounds = 4;
+    c.trace = true;
     scripted_peer p(c);
     p.bind(1, 3);
     p.submit(1, 10, confirmed());
@@ -173,6 +174,9 @@ TEST(link_failure, a_link_fails_after_silent_rounds_and_its_data_are_rejected)
     EXPECT_EQ(r->reason, static_cast<uint8_t>(unidata_reject_reason::not_responding));
     EXPECT_EQ(p.n.state().links, 0u);
     EXPECT_EQ(p.n.stats().u_pdus_lost, 0u); // its client knows
+    while (const auto line = p.n.poll_trace()) {
+        EXPECT_EQ(line->text.find("lost"), std::string::npos) << line->text;
+    }
 }
 
 TEST(link_failure, the_caller_ends_an_idle_link)
@@ -230,12 +234,19 @@ TEST(link_failure, a_call_that_was_not_sent_yet_ends_without_a_break)
 
 TEST(link_failure, a_refused_call_for_want_of_room_is_repeated_after_a_pause)
 {
-    scripted_peer p;
+    node_config c;
+    c.trace = true;
+    scripted_peer p(c);
     p.bind(1, 3);
     p.submit(1, 10, confirmed());
     ASSERT_EQ(link_control(p.transmission()), 0x10);
     p.receive({ scripted_peer::link(c_pdu_type::link_rejected, 1, 0) });
     EXPECT_TRUE(p.primitives().empty()); // the data wait
+    bool logged = false;
+    while (const auto line = p.n.poll_trace()) {
+        logged = logged || line->text.find("no room") != std::string::npos;
+    }
+    EXPECT_TRUE(logged);
     EXPECT_EQ(p.n.state().links, 0u);
     EXPECT_FALSE(p.wait(29));
     EXPECT_EQ(link_control(p.transmission()), 0x10);
@@ -272,4 +283,16 @@ TEST(link_failure, a_called_link_with_our_data_in_flight_is_kept)
         }
         EXPECT_EQ(p.n.state().links, data ? 1u : 0u);
     }
+}
+
+TEST(link_failure, an_exclusive_link_that_no_hard_link_uses_ends)
+{
+    node_config c;
+    c.first_data_s = 20;
+    hard_link_peer p(c);
+    p.bind(1, 3);
+    p.make_exclusive();
+    EXPECT_EQ(p.n.state().links, 1u);
+    p.wait(25);
+    EXPECT_EQ(p.n.state().links, 0u);
 }
