@@ -91,6 +91,51 @@ TEST(delivery, a_client_withdraws_only_what_it_names)
     EXPECT_EQ(p.n.state().queues.of(0).c_pdus, 5u);
 }
 
+TEST(delivery, a_u_pdu_shorter_than_the_head_named_is_not_withdrawn)
+{
+    scripted_peer p;
+    p.bind(1, 3);
+    p.n.set_emcon(p.now, true); // nothing goes out
+    p.primitives();
+    p.send(1, to_peer(5, { 9 }));
+    withdrawal w{ address("1.2.0.0"), 5, {} };
+    for (int next = 0; next < 256; ++next) { // whatever follows it in memory
+        w.heads.push_back({ 9, static_cast<uint8_t>(next) });
+    }
+    p.send(1, encode(w));
+    EXPECT_TRUE(p.primitives().empty());
+    EXPECT_EQ(p.n.state().queues.of(0).c_pdus, 1u);
+}
+
+TEST(delivery, a_confirmation_has_the_priority_of_its_u_pdu)
+{
+    for (const uint8_t priority : { 2, 9 }) {
+        scripted_peer p;
+        p.bind(1, 3);
+        p.make_link();
+        p.submit(1, 100, delivery_mode(), 5);
+        s_pdu s;
+        s.src_sap = s.dst_sap = 3;
+        s.low = priority;
+        s.confirm_required = true;
+        s.u_pdu = { 1, 2, 3 };
+        auto d = scripted_peer::data(0);
+        d.segment = encode(c_pdu{ c_pdu_type::data, 0, encode(s) });
+        p.receive({ d });
+        std::vector<s_pdu_type> sent;
+        for (const auto& x : p.transmission()) {
+            if (x.segment.size() > 1) {
+                const auto q = decode_s_pdu(x.segment.data() + 1, x.segment.size() - 1);
+                ASSERT_TRUE(q);
+                sent.push_back(q->type);
+            }
+        }
+        ASSERT_GE(sent.size(), 2u);
+        EXPECT_EQ(sent[0],
+                  priority > 5 ? s_pdu_type::delivery_confirm : s_pdu_type::data);
+    }
+}
+
 TEST(delivery, a_missing_confirmation_of_the_remote_client_is_reported_once)
 {
     for (const bool leaves : { false, true }) {
