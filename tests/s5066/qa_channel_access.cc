@@ -180,6 +180,9 @@ TEST(channel_access, a_run_without_a_pause_ends_sooner_at_first)
 {
     // A pause is the guard time and three slots, 2.8 s. The first run is a longest
     // transmission and 15 pauses.
+    station_on_channel alone; // it has heard nobody yet
+    EXPECT_FALSE(alone.access.must_yield(100s, 69));
+    EXPECT_TRUE(alone.access.must_yield(100s, 70));
     station_on_channel s({ b });
     EXPECT_FALSE(s.access.must_yield(100s, 69));
     EXPECT_TRUE(s.access.must_yield(100s, 70));
