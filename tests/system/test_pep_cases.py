@@ -224,10 +224,18 @@ def test_of_two_racing_connections_one_is_dropped(pair):
 
 
 def test_without_free_descriptors_a_connection_is_reset_and_the_station_goes_on(pair):
-    for end in pair.both():  # the station has opened everything
+    def in_use():
+        return {int(name) for name in os.listdir(f"/proc/{pair.process.pid}/fd")}
+
+    ends = pair.both()  # the station has opened everything
+    with_both = len(in_use())
+    for end in ends:
         end.close()
-    time.sleep(1)
-    used = {int(name) for name in os.listdir(f"/proc/{pair.process.pid}/fd")}
+    deadline = time.monotonic() + 30
+    while len(in_use()) > with_both - 2:  # its own two ends of that connection
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    used = in_use()
     first_free = min(set(range(len(used) + 1)) - used)
     old = resource.prlimit(pair.process.pid, resource.RLIMIT_NOFILE)
     # One for the accepted connection, none for the far one.
