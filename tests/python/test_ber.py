@@ -406,6 +406,8 @@ def test_command(tmp_path):
     (["run", "--mode", "4539-600S", "--snr", "1:2"], "FIRST:LAST:STEP"),
     (["run", "--mode", "4539-600S", "--snr", "1", "--channel", "wet"], "wet"),
     (["run", "--mode", "4539-600S", "--snr", "1", "--genie", "--diversity", "2"], "--genie"),
+    (["run", "--mode", "4539-600S", "--snr", "1", "--bound", "--diversity", "2"], "--bound"),
+    (["standard", "--bound"], "--bound goes with --search"),
     (["standard", "--row", "P99"], "P01 to P35"),
     (["standard", "--at-target", "--search"], "only one of"),
     (["standard", "--row", "P03", "--at-target"], "no row P03"),
@@ -420,7 +422,21 @@ def test_wrong_use(arguments, text):
     assert text in done.stderr
 
 
-def test_a_known_channel_bounds_the_receiver():
+def test_the_receiver_is_above_the_bound_and_near_it():
+    wrong = {r: sum(ber.trial(ber.Point("4539-9600S", "poor snr=21", 13, 1, r), s).errors
+                    for s in (1, 2)) for r in (ber.Receiver.HF, ber.Receiver.BOUND)}
+    assert wrong[ber.Receiver.BOUND] < wrong[ber.Receiver.HF]
+    outcome = CliRunner(mix_stderr=False).invoke(command, [
+        "standard", "--row", "P03", "--scale", "0.001", "--search", "--bound"])
+    head, _, row = outcome.stdout.splitlines()[:3]
+    needs, bound, above = (float(dict(zip(head.split("|"), row.split("|")))[f" {name} dB "])
+                           for name in ("needs", "bound", "above it"))
+    assert above == needs - bound and 4 < bound < 10  # of a single block
+    with pytest.raises(ValueError, match="clock"):
+        ber.trial(ber.Point("4539-9600S", "poor snr=9 clock=9", 3, 1, ber.Receiver.BOUND), 1)
+
+
+def test_a_known_channel_helps_the_receiver():
     own = sum(experiments.ber_trial("4539-9600S", "poor snr=21", 13, s)["errors"] for s in (1, 2))
     known = sum(experiments.ber_trial("4539-9600S", "poor snr=21", 13, s, genie=True)["errors"]
                 for s in (1, 2))
@@ -487,7 +503,7 @@ def test_no_error_seen_is_an_arrow_below_its_upper_bound(monkeypatch, tmp_path):
         arrows.append((xytext, xy)), annotate(self, text, xy, xytext, **k))[1])
     monkeypatch.setattr(axes.Axes, "semilogy", lambda self, x, y, *a, **k: (
         points.extend(zip(x, y)), semilogy(self, x, y, *a, **k))[1])
-    results = [ber.Result(ber.Point("4539-600S", f"awgn snr={snr}", 1, 1, False), 1, 100_000,
+    results = [ber.Result(ber.Point("4539-600S", f"awgn snr={snr}", 1, 1), 1, 100_000,
                           errors, 10, bad, 0, 0, 0, 1, 1)
                for snr, errors, bad in ((2, 100, 3), (4, 0, 0))]
     path = tmp_path / "curves.png"

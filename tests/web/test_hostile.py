@@ -70,14 +70,21 @@ def test_a_redirect_to_a_private_address_is_refused(monkeypatch):
         assert server.asked.count("/loop") == fetch.MAX_REDIRECTS + 1
 
 
-def test_a_name_with_a_private_address_is_refused():
+def test_a_name_with_a_private_address_is_refused(monkeypatch):
     """The resolver decides, so a name that changes its address in between gains nothing."""
+    of_the_system = socket.getaddrinfo
+
+    def getaddrinfo(host, *arguments, **words):
+        return of_the_system("10.1.2.3" if host == "inside.example" else host, *arguments, **words)
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+
     async def run():
         resolver = fetch._Resolver(fetch.Policy([]))
         with pytest.raises(OSError, match="not a public address"):
             await resolver.resolve("localhost", 80)
         with pytest.raises(OSError, match="not a public address"):
-            await resolver.resolve(socket.gethostname(), 80)
+            await resolver.resolve("inside.example", 80)
         allowed = await fetch._Resolver(fetch.Policy(["127.0.0.0/8"])).resolve("localhost", 80)
         assert [entry["host"] for entry in allowed] == ["127.0.0.1"] * len(allowed)
     asyncio.run(run())

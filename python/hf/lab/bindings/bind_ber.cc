@@ -5,6 +5,7 @@
 #include "modem/burst_modulator.h"
 #include "modem/burst_receiver.h"
 #include "modem/diversity_receiver.h"
+#include "sim/trials/channel_bound.h"
 #include "waveform/description.h"
 #include "waveform/family.h"
 #include "waveform/timing.h"
@@ -409,10 +410,41 @@ py::dict to_dict(const trial& r)
     return d;
 }
 
+py::dict run_bound(const std::string& mode_text,
+                   const std::string& channel,
+                   double seconds,
+                   uint64_t seed)
+{
+    const double begin = cpu_seconds();
+    sim::channel_bound_result r;
+    {
+        py::gil_scoped_release release;
+        r = sim::channel_bound(mode::parse(mode_text), channel, seconds, seed);
+    }
+    py::dict d;
+    d["bits"] = r.bits;
+    d["errors"] = r.errors;
+    d["blocks"] = r.blocks;
+    d["bad_blocks"] = r.bad_blocks;
+    d["air_s"] = r.air_s;
+    d["cpu_s"] = cpu_seconds() - begin;
+    return d;
+}
+
 } // namespace
 
 void bind_ber(py::module& m)
 {
+    m.def(
+        "channel_bound",
+        &run_bound,
+        py::arg("mode"),
+        py::arg("channel"),
+        py::arg("seconds") = 30.0,
+        py::arg("seed") = 1,
+        "Errors of a receiver that knows the channel and gets every symbol alone, about "
+        "the given number of seconds: the matched-filter bound. Returns a dictionary. "
+        "Releases the interpreter lock: runs in threads.");
     m.def("ber_silence",
           &run_silence,
           py::arg("channel"),
@@ -460,8 +492,8 @@ void bind_ber(py::module& m)
         py::arg("second") = "",
         "One transmission of random octets, about the given number of seconds, through a "
         "simulated channel, with noise before and after it. Returns what the receiver "
-        "decoded, as a dictionary. genie: the receiver knows the channel, as a bound on "
-        "what it can do by itself. lead_s: noise before it. reports: for each block its "
+        "decoded, as a dictionary. genie: the receiver gets the channel instead of "
+        "estimating it. lead_s: noise before it. reports: for each block its "
         "true SNR, dB in the mode's bandwidth, and the SNR, dB, Doppler spread, Hz, and "
         "delay spread, ms, that the receiver reported. snr= of the channel refers to the "
         "mode's bandwidth. superframes: of wideband preambles. second: channel of a "

@@ -5,6 +5,7 @@ effort, and a sweep counts trials in the order of their seeds, so that the resul
 neither on the number of processors nor on interruptions."""
 from dataclasses import dataclass
 import decimal
+from enum import IntEnum
 import itertools
 from typing import Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -19,6 +20,19 @@ from .. import sweep
 WIDEBAND_SUPERFRAMES = 20
 
 
+class Receiver(IntEnum):
+    """What receives the transmissions of a point."""
+
+    HF = 0     # our receiver
+    GENIE = 1  # the same, with the simulated channel instead of its estimate
+    BOUND = 2  # every symbol arrives alone, over a known channel
+
+    @property
+    def note(self) -> str:
+        """What follows the mode in names of points."""
+        return ("", " (channel known)", " (bound)")[self]
+
+
 class Point(NamedTuple):
     """Where a curve is sampled; the channel says all, its SNR included. With two antennas it has
     the words of both, with | between them."""
@@ -27,12 +41,12 @@ class Point(NamedTuple):
     channel: str
     seconds: float = 30.0
     effort: int = 1
-    genie: bool = False  # the receiver knows the simulated channel
+    receiver: int = Receiver.HF
 
     @property
     def name(self) -> str:
-        """The mode, and whether the channel was known."""
-        return self.mode + (" (channel known)" if self.genie else "")
+        """The mode, and what received it."""
+        return self.mode + Receiver(self.receiver).note
 
 
 class Trial(NamedTuple):
@@ -46,7 +60,7 @@ class Trial(NamedTuple):
     channel: str
     seconds: float
     effort: int
-    genie: bool
+    receiver: int
     seed: int
     bits: int
     errors: int
@@ -126,8 +140,13 @@ def outward(low: float, high: float) -> str:
 
 
 def _trial(point: Point, seed: int, superframes: Optional[int], lead: str, second: str) -> Trial:
+    if point.receiver == Receiver.BOUND:
+        counts = experiments.channel_bound(point.mode, lead, point.seconds, seed)
+        return Trial(*point, seed, **counts, receptions=1, found=1, ended=1, snr_db=0.0,
+                     offset_hz=0.0)
     result = experiments.ber_trial(point.mode, lead, point.seconds, seed, point.effort,
-                                   point.genie, superframes=superframes, second=second)
+                                   point.receiver == Receiver.GENIE, superframes=superframes,
+                                   second=second)
     return Trial(*point, seed, *(kind(result[name])
                                  for name, kind in list(Trial.__annotations__.items())[6:]))
 
@@ -247,23 +266,30 @@ class Options(Reception):
     seconds: float = option(26.0, "Length of one transmission.", least=0.1, most=3600)
     max_bad: int = option(20, "Blocks with errors after which a point ends.", least=1)
     max_time: float = option(600.0, "Seconds of signal after which a point ends.", least=0.1)
-    genie: bool = option(False, "Also measure with the channel known, which no receiver can beat "
-                         "by estimating it.")
+    genie: bool = option(False, "Also give our receiver the channel instead of its estimate.")
+    bound: bool = option(False, "Also print the matched-filter bound: the channel is known, and "
+                         "every symbol arrives alone. No receiver can beat it.")
     antennas: int = option(1, "Antennas, each of which fades by itself.", flag="--diversity",
                            least=1, most=2)
 
     def __post_init__(self) -> None:
-        if self.antennas > 1 and self.genie:
-            raise ValueError("--diversity does not go with --genie")
+        if self.antennas > 1 and (self.genie or self.bound):
+            raise ValueError("--diversity does not go with --genie or --bound")
         for point in self.points():
             check(point.mode, point.channel.split("|")[0])
 
     def points(self) -> List[Point]:
         """The points of all curves."""
         return [Point(mode, " | ".join([f"{channel} snr={snr:g}"] * self.antennas), self.seconds,
-                      self.effort, known)
+                      self.effort, receiver)
                 for channel in self.channels for mode in self.modes
-                for known in ([False, True] if self.genie else [False]) for snr in self.snrs_db]
+                for receiver in self.receivers
+                for snr in self.snrs_db]
+
+    @property
+    def receivers(self) -> List[Receiver]:
+        """Receivers to measure, ours first."""
+        return [Receiver.HF, *[Receiver.GENIE] * self.genie, *[Receiver.BOUND] * self.bound]
 
     @property
     def stop(self) -> Stop:

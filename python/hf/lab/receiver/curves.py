@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Tuple
 
 from ..pictures import style
 from . import standard
-from .ber import Result
+from .ber import Receiver, Result
 
 FLOOR = 1e-7  # the lower edge of the picture
 #: Curves differ on paper, too, and for who sees no colours; the standard's limits have "v".
@@ -31,39 +31,46 @@ def bound_db(mode: str) -> float:
     return 10 * math.log10((2 ** (rate / 2400) - 1) * 2400 / 3000)
 
 
-def _curve(axis: Any, points: List[Tuple[float, Result]], colour: str, marker: str, known: bool,
+#: Line of each receiver, by its number; dotted is the ideal receiver.
+LINES = ("-", "--", "-.")
+
+
+def _curve(axis: Any, points: List[Tuple[float, Result]], colour: str, marker: str, receiver: int,
            label: str) -> None:
+    ours = receiver == Receiver.HF
     points.sort(key=lambda p: p[0])
     errors = [(snr, r) for snr, r in points if r.ber > 0]
     axis.semilogy([snr for snr, _ in errors], [max(r.ber, FLOOR) for _, r in errors],
-                  linestyle="--" if known else "-", marker=None if known else marker,
-                  color=colour, markersize=5, label=label if not known else None)
+                  linestyle=LINES[receiver], marker=marker if ours else None,
+                  color=colour, markersize=5, label=label if ours else None)
     for snr, r in points:
         low, high = r.ber_interval()
         if r.ber == 0:
             # No error seen: the rate is below the upper bound.
             axis.annotate("", (snr, max(high / 3, FLOOR)), (snr, high), annotation_clip=True,
                           arrowprops={"arrowstyle": "->", "color": colour,
-                                      "linestyle": "--" if known else "-"})
+                                      "linestyle": LINES[receiver]})
             axis.plot([snr], [high], "_", color=colour, markersize=7)
-        elif not known:
+        elif ours:
             axis.vlines([snr], [max(low, FLOOR)], [high], color=colour, alpha=0.4)
 
 
-def _panel(axis: Any, channel: str, curves: Dict[str, Dict[bool, List[Tuple[float, Result]]]]
+def _panel(axis: Any, channel: str, curves: Dict[str, Dict[int, List[Tuple[float, Result]]]]
            ) -> None:
     chosen = style.colours(len(curves))
     # Elements of this panel besides the curves.
     marks = {"triangle: standard's limit": False,
              "arrow down: no error seen,\nfrom the upper bound": False,
-             "dashed: channel known": False, "dotted: ideal receiver": channel == "awgn",
+             "dashed: channel known": False, "dash-dotted: bound": False,
+             "dotted: ideal receiver": channel == "awgn",
              "tick below: Shannon": channel == "awgn"}
     for number, (mode, kinds) in enumerate(sorted(curves.items(),
                                                   key=lambda c: rate_of(c[0]))):
         colour = chosen[number]
-        for known, points in kinds.items():
-            _curve(axis, points, colour, MARKERS[number % len(MARKERS)], known, mode)
-            marks["dashed: channel known"] |= known
+        for receiver, points in kinds.items():
+            _curve(axis, points, colour, MARKERS[number % len(MARKERS)], receiver, mode)
+            marks["dashed: channel known"] |= receiver == Receiver.GENIE
+            marks["dash-dotted: bound"] |= receiver == Receiver.BOUND
             marks["arrow down: no error seen,\nfrom the upper bound"] |= any(
                 r.ber == 0 for _, r in points)
         for row in standard.narrowband_rows():
@@ -85,13 +92,13 @@ def _panel(axis: Any, channel: str, curves: Dict[str, Dict[bool, List[Tuple[floa
 
 def draw(results: List[Result], path: str) -> None:
     """One panel for each channel, one curve for each mode; the format follows from the name."""
-    panels: Dict[str, Dict[str, Dict[bool, List[Tuple[float, Result]]]]] = {}
+    panels: Dict[str, Dict[str, Dict[int, List[Tuple[float, Result]]]]] = {}
     for r in results:
         channel, snr = split(r.point.channel)
         kinds = panels.setdefault(channel, {}).setdefault(r.point.mode, {})
-        kinds.setdefault(r.point.genie, []).append((snr, r))
+        kinds.setdefault(r.point.receiver, []).append((snr, r))
     with style.figure(len(panels), height=6.0 * len(panels), squeeze=False) as (figure, axes):
-        figure.suptitle("Bit error rates of the receiver, which is told nothing")
+        figure.suptitle("Bit error rates; the receiver detects the mode by itself")
         for axis, (channel, curves) in zip(axes[:, 0], panels.items()):
             _panel(axis, channel, curves)
         style.save(figure, path)

@@ -14,7 +14,7 @@ from scipy.stats import gamma
 from ... import hf_python as hf
 from ...options import option
 from .. import sweep
-from .ber import Point, Reception, Result, Stop, joined, outward
+from .ber import Point, Receiver, Reception, Result, Stop, joined, outward
 
 DATA = Path(__file__).parent
 # Where the standard names no duration: our choice.
@@ -188,12 +188,14 @@ def verdict(row: Row, r: Result) -> str:
 
 
 class Outcome(NamedTuple):
-    """A row, its result at the required SNR (or at at_db), and the least SNR found enough."""
+    """A row, its result at the required SNR (or at at_db), the least SNR found enough, and the
+    least SNR of the matched-filter bound."""
 
     row: Row
     at_limit: Result
     needs_db: Optional[float]
     at_db: Optional[float] = None
+    bound_db: Optional[float] = None
 
     @property
     def met(self) -> bool:
@@ -211,18 +213,35 @@ def passes(row: Row, result: Result) -> bool:
 MISSED_AFTER = 30
 
 
+def _least_db(row: Row, good: float, finest: float, at: Callable[[float], Result]) -> float:
+    """The least SNR that is enough, below one that is: down by 2 dB while it holds, then halve
+    the step."""
+    step, lowest = 2.0, good - 20
+    while good > lowest and passes(row, at(good - step)):
+        good -= step
+    while step > finest:
+        step /= 2
+        if passes(row, at(good - step)):
+            good -= step
+    return good
+
+
+#: Last steps of a search, dB: of the receiver, and of both if the bound is computed as well.
+FINEST_DB, FINEST_BESIDE_BOUND_DB = 0.5, 0.25
+
+
 def check(row: Row, scale: float, effort: int, search: bool, run: Run,
-          at_target: bool = False) -> Outcome:
-    """Measure \\p row for its duration times \\p scale. With \\p search: go down from the limit
-    by 2 dB while it holds, then halve the step down to 0.5 dB. At the target: there instead of
-    at the limit, for a row that has one, and until it is missed."""
+          at_target: bool = False, bound: bool = False) -> Outcome:
+    """Measure a row for its duration times scale. search: find the least SNR that is enough;
+    bound: also that of the matched-filter bound, for the same duration. at_target: measure at
+    the target instead of at the limit, for a row that has one, and until it is missed."""
     duration = row.duration_s * scale
     seconds = duration if row.whole else min(TRANSMISSION_S, duration)
     if "sweep" in row.channel:
         seconds = max(seconds, 90.0)  # one period
 
-    def at(snr: float) -> Result:
-        return run(Point(row.mode, f"{row.channel} snr={snr:g}", seconds, effort),
+    def at(snr: float, receiver: Receiver = Receiver.HF) -> Result:
+        return run(Point(row.mode, f"{row.channel} snr={snr:g}", seconds, effort, receiver),
                    Stop(bad_blocks=MISSED_AFTER if at_target else 10 ** 9, air_s=duration))
 
     if at_target:
@@ -234,14 +253,11 @@ def check(row: Row, scale: float, effort: int, search: bool, run: Run,
     limit = at(row.snr_db)
     if not search or row.max_ber is None or not passes(row, limit):
         return Outcome(row, limit, None)
-    good, step = row.snr_db, 2.0
-    while good > row.snr_db - 20 and passes(row, at(good - step)):
-        good -= step
-    while step > 0.5:
-        step /= 2
-        if passes(row, at(good - step)):
-            good -= step
-    return Outcome(row, limit, good)
+    needs = _least_db(row, row.snr_db, FINEST_BESIDE_BOUND_DB if bound else FINEST_DB, at)
+    if not bound:
+        return Outcome(row, limit, needs)
+    return Outcome(row, limit, needs, bound_db=_least_db(
+        row, row.snr_db, FINEST_BESIDE_BOUND_DB, lambda snr: at(snr, Receiver.BOUND)))
 
 
 #: Duration of one transmission, s: nearly the longest of a data link, 127.5.
@@ -290,7 +306,8 @@ def margins(outcomes: List[Outcome]) -> str:
 
 
 HEAD = ["row", "mode", "channel", "limit dB", "measured at", "BER allowed", "BER",
-        "95 % up to", "bad blocks", "lost", "needs dB", "margin dB", ""]
+        "95 % up to", "bad blocks", "lost", "needs dB", "margin dB", "bound dB", "above it dB",
+        ""]
 
 
 def table(outcomes: List[Outcome]) -> str:
@@ -306,6 +323,8 @@ def _cells(o: Outcome) -> List[str]:
             outward(*r.ber_interval()).split()[-1], f"{r.bad_blocks} of {r.blocks}",
             f"{r.lost + r.cut} of {r.trials}", "" if o.needs_db is None else f"{o.needs_db:g}",
             "" if o.needs_db is None else f"{o.row.snr_db - o.needs_db:g}",
+            "" if o.bound_db is None else f"{o.bound_db:g}",
+            "" if o.bound_db is None or o.needs_db is None else f"{o.needs_db - o.bound_db:g}",
             "met" if o.met else "MISSED"]
 
 
@@ -320,6 +339,8 @@ class Options(Reception):
                           most=10)
     search: bool = option(False, "Also find the SNR that is enough, to 0.5 dB, and list how far "
                           "wideband rows are below the limit.")
+    bound: bool = option(False, "With --search: also find the SNR of the matched-filter bound, "
+                         "both to 0.25 dB.")
     at_target: bool = option(
         False, "Measure each wideband row at the SNR that we want it to need, instead of its "
         "limit: 0.7 dB above the ideal receiver on AWGN, 3 to 7.5 dB below the limit on Poor.")
@@ -331,6 +352,8 @@ class Options(Reception):
     def __post_init__(self) -> None:
         if self.search + self.at_target + self.accept > 1:
             raise ValueError("only one of --search, --at-target and --accept")
+        if self.bound and not self.search:
+            raise ValueError("--bound goes with --search")
         if self.accept and (self.scale, self.seed) != (1.0, 1):
             raise ValueError("--accept takes no --scale and no --seed: it has its own")
         if not self.rows():
@@ -348,7 +371,7 @@ class Options(Reception):
         if self.accept:
             return accept(row, self.effort, run)
         return check(row, self.scale, self.effort, self.search,
-                     lambda point, stop: run(point, stop, self.seed), self.at_target)
+                     lambda point, stop: run(point, stop, self.seed), self.at_target, self.bound)
 
     def table(self, outcomes: List[Outcome]) -> str:
         """Markdown: the rows, and how far wideband rows are below their limits."""
