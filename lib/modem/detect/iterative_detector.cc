@@ -80,19 +80,27 @@ void iterative_detector::form_beliefs()
     }
 }
 
-// Another round: new symbols and soft bits with the beliefs.
+// Another round: new symbols and soft bits with the beliefs. All evidence about a bit but
+// that of this detector helps to demap the other bits of its symbol.
 void iterative_detector::equalise_again(frame_source& source,
-                                        const std::vector<symbol_belief>& beliefs)
+                                        const std::vector<symbol_belief>& beliefs,
+                                        const std::vector<float>& posterior)
 {
+    std::array<float, 8> prior;
     const unsigned bits = d_d.alphabet.bits;
     source.observe_again(beliefs, d_frames);
     size_t symbol = 0;
     for (frame_observation& f : d_frames) {
         d_equaliser.equalise(f, &beliefs[symbol], d_estimates);
         note(symbol);
-        for (size_t i = 0; i < d_estimates.size(); ++i, ++symbol)
-            d_symbols.soft_bits(
-                d_scrambling[symbol], d_estimates[i], &d_soft[symbol * bits]);
+        for (size_t i = 0; i < d_estimates.size(); ++i, ++symbol) {
+            float* const soft = &d_soft[symbol * bits];
+            for (unsigned b = 0; b < bits; ++b)
+                prior[b] = std::clamp(posterior[symbol * bits + b] - soft[b],
+                                      -largest_ratio,
+                                      largest_ratio);
+            d_symbols.soft_bits(d_scrambling[symbol], d_estimates[i], prior.data(), soft);
+        }
     }
 }
 
@@ -199,7 +207,7 @@ void iterative_detector::iterate(const std::vector<part>& parts)
             break;
         form_beliefs();
         for (const part& p : parts)
-            p.detector->equalise_again(*p.source, d_beliefs);
+            p.detector->equalise_again(*p.source, d_beliefs, d_posterior);
         add_up(parts);
     }
 }

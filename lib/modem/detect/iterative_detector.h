@@ -15,8 +15,9 @@ namespace gr::hf::kernel {
 
 /*! \brief Turbo equalisation: soft bits from the decoder become beliefs about the symbols
  *         for another round of channel estimation and linear MMSE equalisation with soft
- *         interference cancellation. Stops when the decisions no longer change. Method:
- *         Otnes and Tuchler 2002, 2003; docs/receiver.md, "What each idea is worth".
+ *         interference cancellation. The demapper uses them as well. Stops when the
+ *         decisions no longer change. Method: Otnes and Tuchler 2002, 2003, ten Brink
+ *         1998; docs/receiver.md, "What each idea is worth".
  *
  * The first round has no beliefs and runs as the frames arrive. It is linear: decision
  * feedback gives fewer errors, but confident ones, which mislead the decoder. The
@@ -61,7 +62,9 @@ private:
     void iterate(const std::vector<part>& parts);
     void add_up(const std::vector<part>& parts);
     progress decide();
-    void equalise_again(frame_source& source, const std::vector<symbol_belief>& beliefs);
+    void equalise_again(frame_source& source,
+                        const std::vector<symbol_belief>& beliefs,
+                        const std::vector<float>& posterior);
     void form_beliefs();
     void note(size_t first);
 

@@ -16,11 +16,6 @@ namespace {
 constexpr size_t max_labels = 256;
 constexpr float largest_ratio = 200; // limit of a soft bit: its exp() is a finite double
 
-bool is_inverted(const constellation& alphabet, uint8_t scrambling, unsigned bit)
-{
-    return scrambling >> (alphabet.bits - 1 - bit) & 1;
-}
-
 HF_VECTOR_CODE void square_distances(const float* points_re,
                                      const float* points_im,
                                      size_t n,
@@ -122,12 +117,28 @@ soft_symbols::soft_symbols(const constellation& alphabet)
         }
 }
 
+// Whether scrambling inverts this bit of a label.
+bool soft_symbols::is_inverted(uint8_t scrambling, unsigned bit) const
+{
+    return d_inverts && (scrambling >> (d_alphabet.bits - 1 - bit) & 1);
+}
+
 void soft_symbols::soft_bits(uint8_t scrambling,
                              const symbol_estimate& e,
                              float* llr) const
 {
+    constexpr std::array<float, 8> nothing{};
+    soft_bits(scrambling, e, nothing.data(), llr);
+}
+
+void soft_symbols::soft_bits(uint8_t scrambling,
+                             const symbol_estimate& e,
+                             const float* prior,
+                             float* llr) const
+{
+    const unsigned bits = d_alphabet.bits;
     std::array<float, max_labels> by_number, d;
-    std::array<float, 8> zero, one;
+    std::array<float, 8> zero, one, known;
     square_distances(d_re.data(),
                      d_im.data(),
                      d_re.size(),
@@ -136,12 +147,26 @@ void soft_symbols::soft_bits(uint8_t scrambling,
                      by_number.data());
     for (size_t l = 0; !d_inverts && l < d_labels; ++l)
         d[l] = by_number[d_alphabet.scramble(static_cast<uint8_t>(l), scrambling)];
-    fold(d_inverts ? by_number.data() : d.data(), d_labels / 2, zero.data(), one.data());
+    float* const cost = d_inverts ? by_number.data() : d.data();
+    for (unsigned b = 0; b < bits; ++b)
+        known[b] = is_inverted(scrambling, b) ? -prior[b] : prior[b];
+    if (std::any_of(prior, prior + bits, [](float p) { return p != 0; })) {
+        std::array<float, max_labels> of_ones; // cost of the bits that are 1
+        of_ones[0] = 0;
+        for (unsigned b = 0; b < bits; ++b)
+            for (size_t k = size_t{ 1 } << b; k-- > 0;) {
+                of_ones[2 * k + 1] = of_ones[k] + known[b] * e.error;
+                of_ones[2 * k] = of_ones[k];
+            }
+        for (size_t l = 0; l < d_labels; ++l)
+            cost[l] += of_ones[l];
+    }
+    fold(cost, d_labels / 2, zero.data(), one.data());
     const float scale = 1 / e.error;
-    for (unsigned b = 0; b < d_alphabet.bits; ++b) {
-        if (d_inverts && is_inverted(d_alphabet, scrambling, b))
-            std::swap(zero[b], one[b]);
-        llr[b] = std::clamp((one[b] - zero[b]) * scale, -largest_ratio, largest_ratio);
+    for (unsigned b = 0; b < bits; ++b) {
+        const float ratio = (one[b] - zero[b]) * scale - known[b];
+        llr[b] = std::clamp(
+            is_inverted(scrambling, b) ? -ratio : ratio, -largest_ratio, largest_ratio);
     }
 }
 
@@ -153,7 +178,7 @@ symbol_belief soft_symbols::belief_of(uint8_t scrambling, const float* llr) cons
         p[0] = 1;
         for (unsigned b = begin; b < end; ++b) {
             float zero = 1 / (1 + std::exp(-llr[b])), one = 1 - zero;
-            if (d_inverts && is_inverted(d_alphabet, scrambling, b))
+            if (is_inverted(scrambling, b))
                 std::swap(zero, one);
             for (size_t k = size_t{ 1 } << (b - begin); k-- > 0;) {
                 p[2 * k + 1] = p[k] * one;

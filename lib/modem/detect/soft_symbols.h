@@ -30,10 +30,21 @@ public:
      */
     void soft_bits(uint8_t scrambling, const symbol_estimate& e, float* llr) const;
 
+    /*! \brief The same, if other evidence gives ratios \p prior of the label's bits. \p llr
+     *         gets the evidence of the estimate alone (extrinsic). Method: iterative
+     *         demapping, ten Brink 1998.
+     */
+    void soft_bits(uint8_t scrambling,
+                   const symbol_estimate& e,
+                   const float* prior,
+                   float* llr) const;
+
     //! Mean and variance of a symbol, from the alphabet.bits ratios of its label's bits.
     symbol_belief belief_of(uint8_t scrambling, const float* llr) const;
 
 private:
+    bool is_inverted(uint8_t scrambling, unsigned bit) const;
+
     const constellation& d_alphabet;
     size_t d_labels;
     /* QAM: the label is the number with some bits inverted by scrambling. So work on bits
