@@ -86,7 +86,7 @@ TEST(Conformance, RowX_05_BlindStationsRepeatAfterLongerPauses)
     // Three stations. Without a carrier detector the calls of two may meet again and again.
     for (const bool senses : { false, true }) {
         node_config c;
-        c.link_tries = 6;
+        c.link_tries = 10; // half of them for a station never heard
         scripted_peer p(c);
         p.bind(1, 3);
         if (senses)

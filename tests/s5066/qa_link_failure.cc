@@ -8,6 +8,7 @@
 
 using namespace gr::hf;
 using namespace gr::hf::s5066;
+using namespace std::chrono_literals;
 using t = d_pdu_type;
 
 namespace {
@@ -97,26 +98,116 @@ TEST(link_failure, a_station_never_heard_is_called_half_as_often)
     EXPECT_EQ(calls(2, false), 2);
 }
 
+// Without a carrier detector nobody knows which calls met others. The pauses between calls
+// grow, so that there are few of them.
 TEST(link_failure, on_a_channel_that_is_not_sensed_calls_go_on_for_an_hour)
 {
-    node_config c;
-    c.link_tries = 3;
-    scripted_peer p(c);
-    p.bind(1, 3);
-    p.submit(1, 10, confirmed());
-    station_time last{};
-    while (p.primitives().empty() && p.now < std::chrono::hours(3)) {
-        for (const char* who : { "1.5.0.0", "1.6.0.0" }) { // they remain on the channel
-            auto d = to_another();
-            d.src = address(who);
-            p.receive({ d });
+    for (const unsigned link_tries : { 3u, 8u }) {
+        node_config c;
+        c.link_tries = link_tries;
+        scripted_peer p(c);
+        p.bind(1, 3);
+        p.submit(1, 10, confirmed());
+        station_time last{};
+        unsigned calls = 0;
+        while (p.primitives().empty() && p.now < std::chrono::hours(3)) {
+            for (const char* who : { "1.5.0.0", "1.6.0.0" }) { // they remain
+                auto d = to_another();
+                d.src = address(who);
+                p.receive({ d });
+            }
+            calls += p.transmission(300).empty() ? 0 : 1;
+            last = p.now;
         }
-        p.transmission(300);
-        last = p.now;
+        EXPECT_LE(calls, 4 * link_tries);
+        if (link_tries > 3) {
+            EXPECT_GE(last, 60min);
+        } else {
+            EXPECT_EQ(calls, 4 * link_tries);
+        }
+        EXPECT_LE(last, 75min);
+        EXPECT_EQ(p.n.state().links, 0u);
     }
-    EXPECT_GE(last, std::chrono::minutes(60));
-    EXPECT_LE(last, std::chrono::minutes(75));
-    EXPECT_EQ(p.n.state().links, 0u);
+}
+
+// Another station transmits whenever the answer to a call is due.
+TEST(link_failure, calls_that_always_meet_others_are_bounded)
+{
+    for (const bool heard : { false, true }) {
+        scripted_peer p;
+        p.bind(1, 3);
+        p.n.on_carrier(p.now, false);
+        p.submit(1, 10, confirmed());
+        unsigned calls = 0;
+        std::optional<s_unidata_request_rejected> said;
+        while (!said && p.now < std::chrono::hours(3)) {
+            for (const char* who : { "1.5.0.0", heard ? "1.2.0.0" : "1.6.0.0" }) {
+                auto d = to_another();
+                d.src = address(who);
+                p.receive({ d });
+            }
+            calls += p.transmission(60).empty() ? 0 : 1;
+            said = p.answer<s_unidata_request_rejected>();
+        }
+        ASSERT_TRUE(said);
+        EXPECT_EQ(said->reason, uint8_t(unidata_reject_reason::not_responding));
+        EXPECT_EQ(calls, 32u) << (heard ? "the peer speaks to others" : "others speak");
+        EXPECT_LE(p.now, 60min);
+    }
+}
+
+// The modem senses carriers, so a call that met no other transmission proves something.
+TEST(link_failure, an_absent_station_gets_few_calls_however_many_others_are_heard)
+{
+    struct row {
+        std::vector<const char*> others;
+        bool again; // they are heard after each call, after the time for its answer
+        unsigned most;
+        station_time limit;
+    };
+    const std::vector<const char*> three = { "1.5.0.0", "1.6.0.0", "1.7.0.0" };
+    for (const row& c : { row{ {}, false, 4, 1min },
+                          row{ { "1.5.0.0" }, false, 4, 1min },
+                          row{ { "1.5.0.0", "1.6.0.0" }, false, 8, 2min },
+                          row{ three, false, 8, 2min },
+                          row{ { "1.5.0.0", "1.6.0.0" }, true, 8, 3min },
+                          row{ three, true, 8, 3min } }) {
+        scripted_peer p;
+        p.bind(1, 3);
+        p.n.on_carrier(p.now, false);
+        const auto others = [&] {
+            for (const char* who : c.others) {
+                auto d = to_another();
+                d.src = address(who);
+                p.now += 4s;
+                p.receive({ d });
+            }
+        };
+        others();
+        const station_time begin = p.now;
+        p.submit(1, 10, confirmed());
+        unsigned calls = 0;
+        std::optional<s_unidata_request_rejected> said;
+        while (!said && p.now - begin < std::chrono::hours(2)) {
+            const bool called = !p.transmission(1).empty();
+            calls += called ? 1 : 0;
+            said = p.answer<s_unidata_request_rejected>();
+            if (called && c.again) {
+                others();
+            }
+        }
+        std::printf("%zu others heard%s: given up after %u calls, %.0f s\n",
+                    c.others.size(),
+                    c.again ? " after each call" : " once",
+                    calls,
+                    to_seconds(p.now - begin));
+        ASSERT_TRUE(said);
+        EXPECT_EQ(said->reason, uint8_t(unidata_reject_reason::not_responding));
+        EXPECT_LE(calls, c.most) << c.others.size() << " others";
+        EXPECT_GE(calls, c.others.size() < 2 ? 3u : 4u);
+        EXPECT_LE(p.now - begin, c.limit) << to_seconds(p.now - begin) << " s";
+        EXPECT_EQ(p.n.state().links, 0u);
+    }
 }
 
 TEST(link_failure, a_new_request_for_an_exclusive_link_gets_all_its_tries)

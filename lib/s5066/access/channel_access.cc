@@ -52,6 +52,7 @@ struct channel_access::rules {
     static void note_other(channel_access& c, station_time begin)
     {
         c.d_own.answer_met |= begin - c.d_own.ended < c.guard_time();
+        c.d_own.others_since = true;
     }
     static bool regular(const channel_access& c, station_time now);
     static unsigned regulars_ahead(const channel_access& c);
@@ -448,7 +449,7 @@ station_time channel_access::back_off(unsigned silent, bool later)
 
 void channel_access::begin_own(station_time now, bool in_turn, bool with_data)
 {
-    d_own.in_rush = !in_turn && rules::rush(*this);
+    d_own.in_rush = !in_turn && d_own.others_since && rules::rush(*this);
     began(now, d_config.own);
     if (!in_turn || !shared() || d_share.ahead_of(d_config.own) == 0)
         d_own.served_time = station_time::zero();

@@ -80,7 +80,7 @@ public:
     {
         d_busy_end = d_own.ended = end;
         d_asked = asked;
-        d_own.answer_met = false;
+        d_own.answer_met = d_own.others_since = false;
     }
     //! What a D_PDU shows about the station that it is for.
     struct overheard_contents {
@@ -113,7 +113,9 @@ public:
     /*! \brief True if our last transmission had a fair chance of an answer. It did not start
      *         when several stations often start together, and no third station was noticed
      *         when the answer was due.
-     *  \details False on a shared channel if the modem has no carrier detector.
+     *  \details False on a shared channel if the modem has no carrier detector. If nobody
+     *         was noticed since our transmission before it, nobody else is starting: a
+     *         station whose call had met ours would have called again.
      */
     bool had_fair_chance() const
     {
@@ -193,6 +195,7 @@ private:
         bool in_rush = false;       // started when several stations often do
         station_time ended = never; // the last one; its answer is due then
         bool answer_met = false;    // a third station was noticed then
+        bool others_since = true;   // another station was noticed since then
         std::optional<station_time> known_at; // the last one that was heard
     };
 

@@ -4,6 +4,7 @@
 #include "s5066/cas/soft_links.h"
 
 #include <algorithm>
+#include <string>
 
 namespace gr::hf::s5066 {
 
@@ -17,6 +18,9 @@ constexpr station_time lately = std::chrono::minutes(15);
 constexpr station_time long_calling = std::chrono::seconds(40);
 // A station not heard for this long on a channel that others use is absent.
 constexpr station_time longest_doubt = std::chrono::hours(1);
+// Transmissions that may have met others are repeated, in all up to this multiple of
+// link_tries. Stations present left at most 8 in a row unanswered (docs/reliability.md).
+constexpr unsigned most_repeats = 4;
 } // namespace
 
 unsigned soft_links::tries_until_gone(station_time now, const peer& p) const
@@ -29,9 +33,13 @@ unsigned soft_links::tries_until_gone(station_time now, const peer& p) const
 }
 
 // A peer is "not responding" if it did not answer this number of transmissions that met no
-// other station's, as far as can be noticed. A peer that is heard otherwise is present.
+// other station's, as far as can be noticed. A peer that is heard otherwise is present,
+// and gets more of them.
 bool soft_links::gone(station_time now, const peer& p, unsigned unanswered) const
 {
+    if (p.turn.silent >= most_repeats * std::max(unanswered, d_node.config.link_tries)) {
+        return true;
+    }
     const station_time since = p.turn.silent_since;
     const bool there = d_access.heard_since(since, p.addr);
     const bool late = !d_access.heard_since(now - longest_doubt, p.addr) &&
@@ -45,6 +53,11 @@ void soft_links::on_silence(station_time now, peer& p)
     case link_state::calling:
         if (const unsigned n = tries_until_gone(now, p);
             p.link.tries >= n && gone(now, p, n)) {
+            d_node.log.trace(now,
+                             p.addr.to_string() + " did not answer " +
+                                 std::to_string(p.link.tries) + " calls, " +
+                                 std::to_string(p.turn.silent_fair) +
+                                 " of them with a fair chance");
             lost(now, p, unidata_reject_reason::not_responding);
         }
         break;

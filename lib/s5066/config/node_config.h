@@ -100,7 +100,9 @@ struct node_config {
 
     // Links
     double link_idle_s = 30;  //!< the caller breaks the link after this time without data
-    unsigned link_tries = 8;  //!< link requests until giving up (N_REQ)
+    //! Link requests that had a fair chance of an answer until giving up (N_REQ). Requests
+    //! that may have met others are repeated, in all at most 4 times this number.
+    unsigned link_tries = 8;
     unsigned break_tries = 3; //!< break requests until the link counts as broken (N_BRK)
     //! A called link without data ends after this time (T_FIRST); 0: computed.
     double first_data_s = 0;

@@ -128,7 +128,7 @@ const std::vector<setting>& all_settings()
         field("link_idle_s", &node_config::link_idle_s, 0, 1e6, "s",
               "time without data after which the caller breaks the link"),
         field("link_tries", &node_config::link_tries, 1, 100, "",
-              "link requests until giving up (N_REQ)"),
+              "link requests with a fair chance until giving up (N_REQ); in all at most 4 times that"),
         field("break_tries", &node_config::break_tries, 1, 100, "",
               "break requests until the link counts as broken (N_BRK)"),
         field("first_data_s", &node_config::first_data_s, 0, 1e6, "s",
