@@ -168,6 +168,7 @@ rule_action proxy::impl::on_accept(connection_id id,
         c.how.late_accept = late.value_or(c.how.late_accept);
     if (j.wait) {
         c.state = phase::waiting;
+        c.connect_by = d_now + c.how.outage_max;
         ++d_waiting;
         return j.what;
     }
@@ -206,8 +207,12 @@ bool proxy::impl::make_room(const ip::address& source)
 void proxy::impl::begin(connection& c)
 {
     c.state = c.tls && !c.greeted ? phase::greeting : phase::hold;
-    if (c.state == phase::greeting)
+    c.connect_by.reset();
+    if (c.state == phase::greeting) {
+        // The edge ends it before, so that the program learns the reason.
+        c.connect_by = d_now + d_config.connect_limit + connect_grace;
         return;
+    }
     if (c.how.late_accept || c.out.eof) {
         start(c);
         return;

@@ -38,8 +38,10 @@ struct connection {
     bool greeted = false;           // tls is complete
     station_time since{};
     station_time last_use{};
-    std::optional<station_time> start_at;   // end of the hold time
-    std::optional<station_time> connect_by; // deadline for the edge's answer
+    std::optional<station_time> start_at; // end of the hold time
+    // Deadline for the edge's answer to a connect. Local: for room in the rule, or for
+    // the program's first message of TLS.
+    std::optional<station_time> connect_by;
     // The far node was never heard: start of the call, and its failures before it.
     std::optional<station_time> contact_from;
     int failures_before = 0;

@@ -74,7 +74,8 @@ void proxy::impl::on_deadline()
             drop(c, slep::reason_local_abort, status::timed_out);
         } else if (c.connect_by && *c.connect_by <= d_now) {
             ++d_stats.failed;
-            d_link.refuse(d_now, c.stream, uint8_t(status::timed_out));
+            if (!c.local)
+                d_link.refuse(d_now, c.stream, uint8_t(status::timed_out));
             drop(c, 0, status::timed_out);
         } else if (c.start_at && *c.start_at <= d_now) {
             // While the transmitter is busy, waiting costs nothing.

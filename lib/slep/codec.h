@@ -36,6 +36,9 @@ enum reason : uint8_t {
 //! Receive credit of a stream (WIN): 0 stops, n allows 2^(n-1) PDUs, 15 has no limit.
 constexpr uint8_t window_closed = 0;
 constexpr uint8_t window_unlimited = 15;
+//! As unlimited, since a direction has fewer PDUs on their way. In an SC it shows that FIN
+//! has arrived, and that ACK does not count it because the user has not read all data.
+constexpr uint8_t window_end_unread = 14;
 //! PDUs beyond ACK that the sender may have sent for a WIN value.
 constexpr uint32_t window_pdus(uint8_t win)
 {

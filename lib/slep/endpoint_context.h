@@ -35,6 +35,8 @@ struct endpoint_context {
     endpoint_config config;
     station_time now{};
     endpoint_stats stats;
+    //! Since then the node takes no data: it is not bound, or has stopped its clients.
+    std::optional<station_time> stopped_at = station_time(0);
     std::bitset<256> listening; //!< extended addresses that accept streams and datagrams
     std::deque<event> events;
     uint64_t last_id = 0; //!< last id of a stream, datagram or control PDU; ids are never

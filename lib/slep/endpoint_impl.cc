@@ -22,6 +22,7 @@ void endpoint::impl::sis_in(const uint8_t* p, size_t n)
     auto r = d_sis.client().primitive_in(d_ctx.now, p, n);
     if (r.what == s5066::sis_client::change::unbound)
         lost_sis();
+    note_ready();
     if (r.message && s5066::is_greeting(*r.message))
         d_sis.allow_withdrawals(true);
     if (const auto report = r.message ? s5066::decode_link_report(*r.message)
@@ -48,6 +49,15 @@ void endpoint::impl::sis_reset()
 {
     d_sis.client().reset(d_ctx.now);
     lost_sis();
+    note_ready();
+}
+
+void endpoint::impl::note_ready()
+{
+    if (d_sis.client().ready())
+        d_ctx.stopped_at.reset();
+    else if (!d_ctx.stopped_at)
+        d_ctx.stopped_at = d_ctx.now;
 }
 
 void endpoint::impl::lost_sis()
@@ -89,7 +99,10 @@ void endpoint::impl::data_settled(const owner& o, bool rejected, bool never)
     if (s == nullptr)
         return;
     if (o.what == owner::kind::window) {
-        s->window_settled(d_ctx.now, rejected);
+        const auto& c = d_ctx.config;
+        s->window_settled(d_ctx.now,
+                          rejected,
+                          d_ctx.now + std::max(s->options.outage_max, c.open_wait));
     } else if (never) {
         d_ends.fail(*s, reason_not_supported, true);
         return;
@@ -106,6 +119,11 @@ void endpoint::impl::indication(const s5066::s_unidata_indication& u)
     const bool for_us = u.dst_sap == d_ctx.config.sap && u.errored.empty() &&
                         u.missing.empty() && !u.src.is_group();
     auto body = for_us ? decode(u.u_pdu) : std::nullopt;
+    // Streams and reliable datagrams use ARQ only. Anybody could send the rest without
+    // taking part in its numbers.
+    if (body && u.mode != s5066::transmission_mode::arq &&
+        !std::holds_alternative<unreliable_datagram>(body->body))
+        body.reset();
     d_ctx.stats.pdus_received += body.has_value();
     peer_state* p = body ? d_peers.get({ u.src, u.src_sap, body->extended }) : nullptr;
     if (p == nullptr) {
@@ -186,6 +204,7 @@ void endpoint::impl::on_deadline()
     d_sis.client().on_deadline(d_ctx.now);
     while (const auto e = d_sis.give_up_overdue())
         settled(*e, no_answer);
+    d_reception.end_doubts();
     d_timers.on_deadline();
     for (auto& p : d_peers.all()) {
         d_reception.on_deadline(p.second);

@@ -59,6 +59,7 @@ public:
 private:
     void indication(const s5066::s_unidata_indication& u);
     void lost_sis();
+    void note_ready();
     void settled(const sis_queue::entry& e, std::optional<uint8_t> reject_reason);
     void data_settled(const owner& o, bool rejected, bool never);
 };

@@ -33,12 +33,15 @@ sis_client::sis_client(const config& c) : d_config(c)
         throw std::invalid_argument("a bind needs a transmission mode");
     if (c.rebind_wait <= station_time(0))
         throw std::invalid_argument("rebind_wait must be longer than 0 s");
-    ask();
+    if (c.bind_wait <= station_time(0))
+        throw std::invalid_argument("bind_wait must be longer than 0 s");
+    ask(station_time(0));
 }
 
-void sis_client::ask()
+void sis_client::ask(station_time now)
 {
     d_state = state::asking;
+    d_ask_at = now + d_config.bind_wait;
     d_flow_off = false;
     d_out.push_back(
         encode(s_bind_request{ d_config.sap, d_config.rank, d_config.service }));
@@ -51,10 +54,10 @@ void sis_client::wait(station_time now)
     d_out.clear();
 }
 
-void sis_client::reset(station_time)
+void sis_client::reset(station_time now)
 {
     d_out.clear();
-    ask();
+    ask(now);
 }
 
 sis_client::result sis_client::primitive_in(station_time now, const uint8_t* p, size_t n)
@@ -116,15 +119,21 @@ std::optional<std::vector<uint8_t>> sis_client::poll()
 
 std::optional<station_time> sis_client::next_deadline() const
 {
-    if (d_state != state::waiting)
+    if (d_state == state::bound)
         return std::nullopt;
     return d_ask_at;
 }
 
 void sis_client::on_deadline(station_time now)
 {
-    if (d_state == state::waiting && now >= d_ask_at)
-        ask();
+    if (d_state == state::bound || now < d_ask_at)
+        return;
+    if (d_state == state::asking && now - d_ask_at > d_config.bind_wait) {
+        d_ask_at = now + d_config.bind_wait; // the first call with a time, or a late one
+        return;
+    }
+    d_out.clear();
+    ask(now);
 }
 
 } // namespace gr::hf::s5066

@@ -27,6 +27,8 @@ public:
         delivery_mode service; //!< service for the bind; its mode must not be default_
         station_time rebind_wait =
             station_time(5'000'000'000); //!< pause after a refused or lost bind
+        station_time bind_wait =
+            station_time(30'000'000'000); //!< a bind without an answer is repeated
 
         //! ARQ, confirmed by the far node, in order of arrival. SLEP and the IP client
         //! bind it.
@@ -66,7 +68,7 @@ public:
 
 private:
     enum class state { asking, bound, waiting };
-    void ask();
+    void ask(station_time now);
     void wait(station_time now);
 
     config d_config;

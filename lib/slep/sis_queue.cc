@@ -20,8 +20,6 @@ constexpr size_t fresh_max = 65536;
 constexpr size_t sis_least = 32768;
 // SIS is given at least this part of a longest transmission.
 constexpr size_t least_depth_part = 8;
-// SIS should have answered long before this.
-constexpr station_time confirm_wait = std::chrono::hours(1);
 
 } // namespace
 

@@ -11,6 +11,10 @@ namespace gr::hf::slep {
 //! SIS and CAS headers below each U_PDU (A.3, B.3), octets.
 constexpr size_t below_u_pdu = 4;
 
+//! A U_PDU that SIS has not settled by then counts as rejected. SIS should have answered
+//! long before.
+constexpr station_time confirm_wait = std::chrono::hours(1);
+
 //! Owner of a U_PDU in SIS.
 struct owner {
     enum class kind { data, window, control, notice, datagram } what = kind::data;

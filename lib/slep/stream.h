@@ -151,6 +151,8 @@ public:
     {
         return static_cast<uint16_t>(d_deliver - (d_fin_ready && d_unread > 0));
     }
+    //! FIN does not count in ack(), because the user has data to consume.
+    bool end_unread() const { return d_fin_ready && d_unread > 0; }
     //! FIN has arrived, and the user has consumed all data before it.
     bool complete() const { return d_fin_ready && d_unread == 0; }
     bool fin_delivered() const { return d_fin_delivered; }

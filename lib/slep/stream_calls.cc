@@ -88,6 +88,7 @@ void stream_calls::accept(stream_id id, const octets& open_data, stream_options 
         c.send_buffer, c.partial_hold, o.compress && !o.one_way, o.dictionary);
     s.open_data = open_data;
     s.state = stream_state::open;
+    s.due.answer_by.reset();
     if (o.one_way)
         s.tx.finish();
     // If the link is about to turn, SR is sent with the acknowledgement. Otherwise it

@@ -125,6 +125,7 @@ void stream_reception::on_pdu(peer_state& p, stream_open d, uint8_t priority)
     if (s.incarnations.in.used)
         s.incarnations.out =
             incarnation::of_responder(d_ctx.config.instance, s.incarnations.in);
+    s.due.answer_by = d_ctx.now + d_ctx.config.open_wait;
     ++d_ctx.stats.streams_received;
     if (d.compressed)
         s.rx.set_compressed(o.dictionary);
@@ -148,7 +149,15 @@ void stream_reception::on_pdu(peer_state& p, stream_accept d, uint8_t priority)
         return;
     }
     if (d.instance != 0 && p.instance != 0 && d.instance != p.instance) {
-        ++d_ctx.stats.stale; // from an earlier start of the peer
+        ++d_ctx.stats.stale;
+        // It is from an earlier start of the peer, or somebody else sent the notice. If a
+        // new start knows the stream, its own acceptance is on its way.
+        if (s->name.opener && s->state == stream_state::opening &&
+            s->tx.next_number() > 0 && !s->doubted) {
+            s->doubted = std::move(d);
+            s->due.probe_at = d_ctx.now + probe_wait;
+            s->due.doubt_until = d_ctx.now + 2 * probe_wait;
+        }
         return;
     }
     if (!s->name.opener || s->state != stream_state::opening ||
@@ -164,6 +173,8 @@ void stream_reception::on_pdu(peer_state& p, stream_accept d, uint8_t priority)
     s->life.alive(d_ctx.now);
     s->due.answer_by.reset();
     s->due.probe_at.reset();
+    s->doubted.reset();
+    s->due.doubt_until.reset();
     if (s->incarnations.out.used)
         s->incarnations.in = incarnation::of_responder(d.instance, s->incarnations.out);
     s->incarnations.in_known = true;
@@ -190,6 +201,9 @@ void stream_reception::on_pdu(peer_state& p, const stream_refuse& d, uint8_t)
         ++d_ctx.stats.stale;
         return;
     }
+    // The peer has another instance of ours in mind than this one: say again which it is.
+    if (d.reason == reason_peer_restarted && p.notice == peer_state::notice::done)
+        p.notice = peer_state::notice::due;
     d_ends.refused(*s, d);
 }
 
@@ -260,6 +274,8 @@ void stream_reception::receive(stream& s, stream_data d)
         return;
     }
     s.life.alive(d_ctx.now);
+    if (s.state == stream_state::open)
+        s.due.answer_by.reset();
     const auto number = static_cast<uint16_t>(d.seq - s.incarnations.in.base);
     const auto digest = s.incarnations.in.used ? std::optional(d.digest) : std::nullopt;
     const auto verdict = s.rx.put(number, std::move(d.data), d.fin, digest);
@@ -293,6 +309,45 @@ void stream_reception::receive(stream& s, stream_data d)
     d_delivery.deliver(s);
 }
 
+// An acceptance named another start of the peer than its last notice did. A peer that has
+// really restarted answers a probe with SX, or has accepted the stream again. Otherwise
+// the notice was not its own, and the acceptance counts.
+void stream_reception::believe(stream& s, uint8_t priority)
+{
+    stream_accept accept = std::move(*s.doubted);
+    s.doubted.reset();
+    s.due.doubt_until.reset();
+    s.p->instance = accept.instance;
+    on_pdu(*s.p, std::move(accept), priority);
+}
+
+void stream_reception::end_doubts()
+{
+    for (const stream_id id : d_streams.ids()) {
+        stream* s = d_streams.find(id);
+        if (s != nullptr && s->due.doubt_until && *s->due.doubt_until <= d_ctx.now)
+            believe(*s, s->options.priority);
+    }
+}
+
+// Nothing confirmed can be missing, unless somebody else has sent data with the numbers of
+// the data link that it had. The stream would wait for ever. An SC may have been built
+// before the last PDUs arrived there. The peer has one on its way at a time, so the second
+// one was not.
+bool stream_reception::misses_pdus(stream& s, const stream_control& d, uint16_t ack) const
+{
+    if (!s.control.confirmed_below || d.window == window_closed)
+        return false;
+    const bool unread = s.tx.fin_built() && d.window == window_end_unread;
+    const uint64_t owed = *s.control.confirmed_below - (unread ? 1 : 0);
+    if (static_cast<int16_t>(ack - static_cast<uint16_t>(owed)) >= 0) {
+        s.control.confirmed_below.reset();
+        return false;
+    }
+    s.control.due = s.control.ask = true;
+    return ++s.control.behind > 1;
+}
+
 void stream_reception::on_pdu(peer_state& p, const stream_control& d, uint8_t priority)
 {
     stream* s = d_streams.by_sid(p, d.sid);
@@ -309,7 +364,20 @@ void stream_reception::on_pdu(peer_state& p, const stream_control& d, uint8_t pr
         return;
     }
     s->life.alive(d_ctx.now);
-    s->due.probe_at.reset();
+    if (s->state == stream_state::open)
+        s->due.answer_by.reset();
+    if (!s->doubted) {
+        s->due.probe_at.reset();
+    } else if (!s->due.probe_at) {
+        believe(*s, priority); // it answers the probe
+        if ((s = d_streams.by_sid(p, d.sid)) == nullptr)
+            return;
+    }
+    if (misses_pdus(*s, d, ack)) {
+        ++d_ctx.stats.bad_pdus;
+        d_ends.fail(*s, reason_protocol_error, true);
+        return;
+    }
     if (d.window != window_closed)
         s->due.ask_window_at.reset();
     else if (!s->due.ask_window_at)

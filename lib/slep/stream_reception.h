@@ -33,8 +33,12 @@ public:
     //! Time at which the oldest early data of the peer has waited long enough for its SO.
     static std::optional<station_time> next_deadline(const peer_state& p);
     void on_deadline(peer_state& p);
+    //! Accepts what was doubted for long enough, on any stream: stream::doubted.
+    void end_doubts();
 
 private:
+    void believe(stream& s, uint8_t priority);
+    bool misses_pdus(stream& s, const stream_control& d, uint16_t ack) const;
     void unknown_stream(peer_state& p, uint8_t sid, uint8_t priority, uint16_t mark);
     void refuse_open(peer_state& p, const stream_open& d, uint8_t code, uint8_t priority);
     bool not_new(peer_state& p, const stream_open& d, uint8_t priority);

@@ -132,9 +132,15 @@ octets stream_scheduler::send_control(stream& s)
     c.sid = s.name.sid();
     c.ack = static_cast<uint16_t>(s.rx.ack() + s.incarnations.in.base);
     s.ending.told = s.ending.told || s.owes_end();
-    c.window = s.control.shut ? window_closed : window_unlimited;
-    c.answer_wanted = s.control.ask;
+    c.window = s.rx.end_unread() ? window_end_unread
+               : s.control.shut  ? window_closed
+                                 : window_unlimited;
+    c.answer_wanted = s.control.asks = s.control.ask;
     s.control.ask = false;
+    if (c.answer_wanted && s.tx.unconfirmed() == 0 && !s.control.confirmed_below) {
+        s.control.confirmed_below = s.tx.next_number();
+        s.control.behind = 0;
+    }
     return d_sis.send(*s.p,
                       encode({ s.p->who.extended, c }),
                       std::max(s.options.priority, s.p->node->bulk_priority()),

@@ -61,11 +61,14 @@ void stream::data_settled(station_time now,
         due.answer_by = answer_until;
 }
 
-void stream::window_settled(station_time now, bool rejected)
+void stream::window_settled(station_time now, bool rejected, station_time answer_until)
 {
     control.in_sis = false;
     if (!rejected) {
         life.went_through(now);
+        // The far node is there. Whether its SLEP is, only an answer shows.
+        if (control.asks && state == stream_state::open && !due.answer_by)
+            due.answer_by = answer_until;
         return;
     }
     // Send the newest state, not the lost one.

@@ -65,6 +65,11 @@ struct window_control {
     bool due = false;    //!< it must be sent
     bool ask = false;    //!< and the peer must answer it
     bool in_sis = false; //!< one is in SIS
+    bool asks = false;   //!< and the peer must answer that one
+    //! Numbers below this were confirmed before an SC that asked. Empty: the peer has
+    //! answered, and its user has them.
+    std::optional<uint64_t> confirmed_below;
+    unsigned behind = 0; //!< SCs of the peer since then that are behind it
 };
 
 //! Whether the peer is alive.
@@ -95,8 +100,10 @@ struct peer_life {
 //! Deadlines of a stream. Empty: none.
 struct stream_deadlines {
     std::optional<station_time> accept_at; //!< for sending SR
-    std::optional<station_time> answer_by; //!< for receiving SR
-    std::optional<station_time> probe_at;  //!< to ask whether the peer knows the stream
+    //! For receiving SR, or the answer to an SC. Of an offered stream: for our user.
+    std::optional<station_time> answer_by;
+    std::optional<station_time> probe_at;    //!< to ask whether the peer knows the stream
+    std::optional<station_time> doubt_until; //!< for a sign that stream::doubted is old
     std::optional<station_time> ask_window_at; //!< to ask: the peer's window stays shut
 };
 
@@ -125,6 +132,7 @@ struct stream {
     stream_receiver rx;
     stream_incarnations incarnations;
     orphan early; //!< PDUs that wait until the incarnation of their direction is known
+    std::optional<stream_accept> doubted; //!< SR of another start than the notice named
     stream_ending ending;
     ring_place ring;
     stream_burst burst;
@@ -165,8 +173,8 @@ struct stream {
                       uint64_t number,
                       bool rejected,
                       station_time answer_until);
-    //! SIS has settled an SC.
-    void window_settled(station_time now, bool rejected);
+    //! SIS has settled an SC. If it asks, the answer must arrive by \p answer_until.
+    void window_settled(station_time now, bool rejected, station_time answer_until);
     //! Description for displays.
     stream_info info() const;
 };

@@ -21,13 +21,20 @@ station_time ask_life_after(const stream& s)
 }
 
 // Empty: nothing shows that the peer is away. Rejected U_PDUs show it, and so does a data
-// link without an answer. Long transmissions and other stations on the channel do not.
-std::optional<station_time> outage_end(const stream& s)
+// link without an answer. Long transmissions and other stations on the channel do not. A
+// node of our own that takes no data is an outage, too.
+std::optional<station_time> outage_end(const stream& s,
+                                       const std::optional<station_time>& stopped_at)
 {
     const node_state& n = *s.p->node;
-    if (!s.life.stalled_since && !n.silent)
-        return std::nullopt;
-    return std::max(s.life.at, n.alive_at) + s.options.outage_max;
+    const station_time alive = std::max(s.life.at, n.alive_at);
+    earliest end;
+    // Without the restart notice no PDU of the stream can be rejected.
+    if (s.life.stalled_since || n.silent || n.rejects_in_a_row > 0)
+        end.add(alive + s.options.outage_max);
+    if (stopped_at)
+        end.add(std::max(alive, *stopped_at) + s.options.outage_max);
+    return end.get();
 }
 
 } // namespace
@@ -43,10 +50,11 @@ std::optional<station_time> stream_timers::next_deadline() const
             first.add(s.due.accept_at);
         first.add(s.due.answer_by);
         first.add(s.due.probe_at);
+        first.add(s.due.doubt_until);
         first.add(s.due.ask_window_at);
         if (s.gap.since)
             first.add(*s.gap.since + d_ctx.config.gap_max);
-        first.add(outage_end(s));
+        first.add(outage_end(s, d_ctx.stopped_at));
         if (s.only_waits())
             first.add(s.life.at + ask_life_after(s));
     }
@@ -82,7 +90,7 @@ void stream_timers::check(stream& s)
         return true;
     };
     node_state& n = *s.p->node;
-    if (const auto end = outage_end(s); end && *end <= d_ctx.now) {
+    if (const auto end = outage_end(s, d_ctx.stopped_at); end && *end <= d_ctx.now) {
         d_ends.fail(s, reason_lifetime_over, s.tx.next_number() > 0);
         return;
     }

@@ -38,6 +38,8 @@ public:
     knobs k;
     size_t carried = 0, rejected = 0, largest_backlog = 0;
     std::function<void(const s5066::s_unidata_request&)> on_request;
+    //! True: the U_PDU is confirmed, and nobody gets it.
+    std::function<bool(const s5066::s_unidata_request&)> swallows;
 
     struct port {
         s5066::address node;
@@ -205,8 +207,10 @@ private:
                 return;
             }
             ++carried;
+            const bool nobody = swallows && swallows(u);
             for (auto& p : d_ports) {
-                if (&p == &d_ports[index] || (p.node != u.dst && !u.dst.is_group()))
+                if (nobody || &p == &d_ports[index] ||
+                    (p.node != u.dst && !u.dst.is_group()))
                     continue;
                 s5066::s_unidata_indication i;
                 i.priority = u.priority;

@@ -446,7 +446,7 @@ TEST(stream_scheduler, sends_repeats_first_and_one_window_at_a_time)
     EXPECT_TRUE(s.control.in_sis);
     s.control.due = true;
     EXPECT_EQ(parts::body<stream_data>(x.scheduler.poll_first(4)).sid, 1);
-    s.window_settled(x.ctx.now, false);
+    s.window_settled(x.ctx.now, false, x.ctx.now + 1h);
     parts::body<stream_control>(x.scheduler.poll_first(4));
 }
 
