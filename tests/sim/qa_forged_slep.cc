@@ -109,6 +109,7 @@ public:
             t.whole += s.closed;
             t.reset += s.reset;
             judge_end(s, reply_of(s.to.port), t);
+            judge_pair(c.first, s);
         }
         for (const size_t k : { 0, 1 }) {
             const tcp_host& host = const_cast<proxy_pair&>(net).edge(k);
@@ -129,6 +130,19 @@ public:
     std::vector<std::pair<size_t, hfpep::connection_id>> clients;
 
 private:
+    //! The client ends its direction first. A clean end of the reply tells it that the
+    //! server has all of the request. As in TCP, the side that ends last learns no more.
+    void judge_pair(size_t side, const tcp_host::socket& client) const
+    {
+        const tcp_host& far = const_cast<proxy_pair&>(net).edge(1 - side);
+        const bool read =
+            std::any_of(far.connects.begin(), far.connects.end(), [&](const auto id) {
+                const auto& s = far.sockets.at(id);
+                return s.to.port == client.to.port && s.got == request_of(s.to.port);
+            });
+        EXPECT_TRUE(read || !(client.closed || client.got_eof))
+            << "port " << client.to.port << ": an end before the server has all";
+    }
     static void judge_end(const tcp_host::socket& s, const octets& expected, tally& t)
     {
         const bool begins = s.got.size() <= expected.size() &&
