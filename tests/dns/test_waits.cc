@@ -100,6 +100,8 @@ TEST(dns_waits, each_ends_within_its_limit)
     };
     for (const bool bound : { false, true }) {
         for (const bool confirms : { false, true }) {
+            if (!bound && confirms)
+                continue;
             half x(near, bound, confirms);
             x.query();
             ASSERT_EQ(x.replies, 0u);
