@@ -99,7 +99,7 @@ struct node_config {
     unsigned management_tries = 3; //!< tries of a message until the peer counts as lost
 
     // Links
-    double link_idle_s = 30;  //!< the caller breaks the link after this time without data
+    double link_idle_s = 30; //!< the caller breaks the link after this time without data
     //! Link requests that had a fair chance of an answer until giving up (N_REQ). Requests
     //! that may have met others are repeated, in all at most 4 times this number.
     unsigned link_tries = 8;
