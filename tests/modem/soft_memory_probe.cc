@@ -11,11 +11,12 @@
  *     hard   two damaged copies as octets, see combine_copies(): the data link today
  *     sum    information bits: log-likelihood ratios after the decoder, added up
  *     prior  the ratios of earlier copies as a-priori values of the decoder
- *     code   code bits: ratios before the decoder, added up
+ *     code   code bits: ratios before the decoder, added up by soft_copies
  * Goodput is D_PDUs delivered for each one sent; each is sent until it is delivered, but
  * at most ROUNDS times. */
 #include "modem/loopback.h"
 #include "s5066/dts/arq/combine.h"
+#include "s5066/dts/arq/soft_copies.h"
 #include "s5066/pdu/crc.h"
 #include "s5066/pdu/deframer.h"
 
@@ -264,39 +265,33 @@ const char* const names[] = { "off", "hard", "sum",         "prior",     "code",
                               "sum+known", "prior+known", "code+known" };
 
 struct memory_of {
-    floats information, pairs;   // sums of earlier copies; empty: none
+    floats information;          // of earlier copies; empty: none
     std::vector<uint8_t> octets; // the last copy
 };
 
-void add(floats& to, const float* from, size_t n)
+void add(floats& to, const floats& from)
 {
-    to.resize(std::max(to.size(), n), 0);
-    for (size_t i = 0; i < n; ++i)
+    for (size_t i = 0; i < std::min(to.size(), from.size()); ++i)
         to[i] += from[i];
 }
 
-//! Decode the segment after a known header, pairs and priors of the segment given.
+//! Decode the segment after a known header, with a-priori ratios of its bits.
 floats decode_segment(const stream& s,
                       const found& f,
                       size_t header_bits,
                       size_t n,
-                      const floats& more_pairs,
                       const floats& priors)
 {
     const size_t begin = f.at + header_bits;
     const size_t after = std::min(run_in, s.pairs.size() / 2 - begin - n);
-    floats pairs(s.pairs.begin() + static_cast<long>(2 * (begin - memory)),
-                 s.pairs.begin() + static_cast<long>(2 * (begin + n + after)));
-    for (size_t i = 0; i < more_pairs.size(); ++i)
-        pairs[2 * memory + i] += more_pairs[i];
-    floats known(pairs.size() / 2, 0);
+    floats known(memory + n + after, 0);
     const bits head = unpack(f.header);
     for (size_t k = 0; k < memory; ++k)
         known[k] = head[header_bits - memory + k] ? -certain : certain;
     for (size_t k = 0; k < priors.size(); ++k)
         known[memory + k] = priors[k];
-    const floats out =
-        information_decoder().decode(pairs.data(), pairs.size() / 2, known.data());
+    const floats out = information_decoder().decode(
+        &s.pairs[2 * (begin - memory)], known.size(), known.data());
     return floats(out.begin() + memory, out.begin() + static_cast<long>(memory + n));
 }
 
@@ -342,6 +337,7 @@ int measure(int argc, char** argv)
             t.known.push_back(k + 16 < 8 * t.header && differs[k] == t.values[k]);
         const size_t header_bits = 8 * t.header, n = 8 * (segment + 4);
         std::array<std::map<size_t, memory_of>, methods> kept;
+        soft_copies soft;
         std::array<std::vector<size_t>, methods> done;
         for (auto& v : done)
             v.assign(count, 0);
@@ -372,14 +368,11 @@ int measure(int argc, char** argv)
                     if (f.number >= count ||
                         f.at + header_bits + n > s.pairs.size() / 2)
                         continue;
-                    const size_t begin = f.at + header_bits;
                     for (int way = 0; way < methods; ++way) {
                         if (done[way][f.number] != 0 || (way < sum_known && f.with_known))
                             continue;
                         memory_of& old = kept[way][f.number];
-                        floats own;
                         bool ok = f.good;
-                        bits b;
                         if (!ok && way == hard_copies) {
                             const auto got =
                                 pack(s.decided, f.at + header_bits, segment + 4);
@@ -387,29 +380,38 @@ int measure(int argc, char** argv)
                             old.octets = got;
                         } else if (!ok && way != off) {
                             const int kind = way < sum_known ? way : way - (sum_known - sum);
-                            if (kind == code)
-                                own = decode_segment(
-                                    s, f, header_bits, n, old.pairs, {});
-                            else if (kind == prior)
-                                own = decode_segment(
-                                    s, f, header_bits, n, {}, old.information);
-                            else {
-                                own = decode_segment(s, f, header_bits, n, {}, {});
-                                add(own, old.information.data(), old.information.size());
-                            }
-                            b = hard(own);
-                            const auto got = pack(b, 0, segment + 4);
                             ++tries;
-                            ok = crc32(got.data(), got.size()) == 0;
-                            wrong += ok && !std::equal(t.sent[f.number].begin(),
-                                                       t.sent[f.number].end(),
-                                                       got.begin());
-                            old.information = own;
-                            floats p(s.pairs.begin() + static_cast<long>(2 * begin),
-                                     s.pairs.begin() + static_cast<long>(2 * (begin + n)));
-                            // the first pairs also depend on the header's CRC
-                            std::fill_n(p.begin(), 2 * memory, 0.0f);
-                            add(old.pairs, p.data(), p.size());
+                            const size_t begin = f.at + header_bits;
+                            if (kind == code) {
+                                const size_t after = std::min(
+                                    n + run_in, s.pairs.size() / 2 - begin);
+                                const auto made = soft.add(
+                                    {},
+                                    { pdus[0].src,
+                                      static_cast<uint16_t>(f.number + 1000 * way),
+                                      segment },
+                                    f.header,
+                                    floats(s.pairs.begin() + static_cast<long>(2 * begin),
+                                           s.pairs.begin() +
+                                               static_cast<long>(2 * (begin + after))));
+                                ok = made.has_value();
+                                wrong += ok && *made != t.sent[f.number];
+                            } else {
+                                floats own = decode_segment(
+                                    s,
+                                    f,
+                                    header_bits,
+                                    n,
+                                    kind == prior ? old.information : floats());
+                                if (kind == sum)
+                                    add(own, old.information);
+                                const auto got = pack(hard(own), 0, segment + 4);
+                                ok = crc32(got.data(), got.size()) == 0;
+                                wrong += ok && !std::equal(t.sent[f.number].begin(),
+                                                           t.sent[f.number].end(),
+                                                           got.begin());
+                                old.information = own;
+                            }
                         }
                         if (ok)
                             done[way][f.number] = round;
