@@ -38,7 +38,7 @@ rx_octets incoming_message::go_on_at(uint64_t block, uint64_t dropped)
     const uint64_t given = d_position - dropped;
     const uint64_t missing = given <= bit ? bit - given : (8 - (given - bit) % 8) % 8;
     rx_octets e = substitute();
-    d_parser.push(std::vector<uint8_t>(missing), e.octets, false);
+    d_parser.push(std::vector<uint8_t>(missing, 1), e.octets, false);
     d_repeated_bits += d_position + missing - bit;
     d_position = bit;
     d_block = block;

@@ -62,10 +62,10 @@ public:
 
     //! Blocks from the last one back are decoded again.
     void step_back() { --d_block; }
-    /*! \brief Go on with block \p block after a hole in the samples. Zeros take the place
-     *         of missing bits.
+    /*! \brief Go on with block \p block after a hole in the samples. Ones take the place of
+     *         missing bits: a CRC of zeros over zeros would be good in D_PDUs.
      *  \param dropped bits before it that the user did not get
-     *  \returns       the octets of these zeros
+     *  \returns       the octets of these ones
      */
     rx_octets go_on_at(uint64_t block, uint64_t dropped);
 

@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/decode/message_parser.h"
+#include "modem/incoming_message.h"
 
 #include <gtest/gtest.h>
 
@@ -222,4 +223,18 @@ TEST(message_parser, random_bits_never_upset_it)
         p.flush(octets);
         EXPECT_EQ(octets.size(), total / 8);
     }
+}
+
+// The CRC-32 of D_PDUs over zeros is zero: a gap of zeros after a header would be a good
+// segment.
+TEST(incoming_message, missing_blocks_are_not_zeros)
+{
+    const description& d = describe(gr::hf::mode::parse("4539-600L"));
+    incoming_message m(d, 10);
+    const auto gap = m.go_on_at(3, 0);
+    EXPECT_EQ(m.block(), 3u);
+    // The parser still holds the length of a marker.
+    EXPECT_EQ(gap.octets,
+              std::vector<uint8_t>((3 * d.input_bits - eom_bits) / 8, 0xff));
+    EXPECT_EQ(gap.quality, 0);
 }

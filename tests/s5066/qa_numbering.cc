@@ -141,6 +141,32 @@ TEST_F(numbering, a_reception_without_its_first_blocks_proves_nothing)
     EXPECT_EQ(delivered(), 0u);
 }
 
+// A missing block takes its place in the octets. The CRC-32 of zeros is good, so zeros
+// after a header would be a segment.
+TEST_F(numbering, a_segment_in_a_missing_block_is_not_received)
+{
+    rx_start begin;
+    begin.m = mode::parse("4539-9600S");
+    n.on_rx_start(now, begin);
+    rx_octets block;
+    block.octets = encode(data(0));
+    const d_pdu cut = data(1);
+    const auto octets = encode(cut);
+    block.octets.insert(block.octets.end(),
+                        octets.begin(),
+                        octets.begin() + static_cast<long>(cut.header_octets()));
+    block.number = 0;
+    n.on_rx_octets(now, block);
+    block.octets = lost();
+    block.number = 2;
+    n.on_rx_octets(now, block);
+    rx_end end;
+    end.air_end = now;
+    n.on_rx_end(now, end);
+    EXPECT_EQ(acknowledged(), 1u);
+    EXPECT_EQ(delivered(), 1u);
+}
+
 TEST_F(numbering, skipping_what_we_have_proves_it)
 {
     receive({ data(0), half(2, true, 1) });

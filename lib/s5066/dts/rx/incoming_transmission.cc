@@ -89,11 +89,12 @@ void incoming_transmission::push(station_time now, const rx_octets& e)
     d_order.push(e);
 }
 
-// Adds the next block in order. A missing one has no octets; its place stays empty.
+// Adds the next block in order. A missing one has no octets. Ones take its place: zeros
+// after a header would be a segment with a good CRC-32.
 void incoming_transmission::add(const rx_octets& e)
 {
     if (e.octets.empty()) {
-        d_deframer.push(std::vector<uint8_t>(d_timing.bits_per_block / 8));
+        d_deframer.push(std::vector<uint8_t>(d_timing.bits_per_block / 8, 0xff));
         return;
     }
     d_quality.add(e);
