@@ -16,7 +16,7 @@
  * at most ROUNDS times. */
 #include "modem/loopback.h"
 #include "s5066/dts/arq/combine.h"
-#include "s5066/dts/arq/soft_copies.h"
+#include "s5066/dts/rx/soft_copies.h"
 #include "s5066/pdu/crc.h"
 #include "s5066/pdu/deframer.h"
 
@@ -139,21 +139,15 @@ struct stream {
     bits decided;
 };
 
-//! Index in T1 T2 T1 T2 ... of each received bit.
-std::vector<size_t> places(const kernel::description& d)
+//! Place in T1 T2 T1 T2 ... of a coded bit.
+size_t pair_of(size_t coded, unsigned repetition)
 {
-    std::vector<size_t> place;
-    for (size_t k = 0; k < d.input_bits; ++k)
-        for (unsigned r = 0; r < d.code.repetition; ++r)
-            for (size_t b = 0; b < 2; ++b)
-                place.push_back(2 * k + b);
-    return place;
+    return coded / (2 * repetition) * 2 + coded % 2;
 }
 
 std::vector<stream> receive(const mode& m, const loopback::samples& x)
 {
     const kernel::description& d = kernel::describe(m);
-    const auto place = places(d);
     kernel::rx_options options;
     options.give_noise = true; // as the modem of a data link
     const auto rx = loopback::receiver_of(m, options);
@@ -174,7 +168,8 @@ std::vector<stream> receive(const mode& m, const loopback::samples& x)
             const size_t at = p.size();
             p.resize(at + 2 * d.input_bits);
             for (size_t k = 0; k < std::min(d.coded_bits, e->details->llrs.size()); ++k)
-                p[at + place[d.interleave[k]]] += e->details->llrs[k];
+                p[at + pair_of(d.interleave[k], d.code.repetition)] +=
+                    e->details->llrs[k];
         }
     }
     for (stream& s : streams) {
@@ -215,8 +210,8 @@ bool header_at(const trial_data& t, const stream& s, size_t at, found& f)
     for (size_t k = 0; k < bits_of; ++k)
         if (t.known[k])
             prior[lead + k] = t.values[k] ? -certain : certain;
-    const auto got = hard(
-        information_decoder().decode(&s.pairs[2 * (at - lead)], n, prior.data()));
+    const auto got =
+        hard(information_decoder().decode(&s.pairs[2 * (at - lead)], n, prior.data()));
     f.header = pack(got, lead, t.header);
     size_t need = 0;
     if (!check_header(f.header.data(), f.header.size(), need))
@@ -260,9 +255,19 @@ std::vector<found> find_all(const trial_data& t, const stream& s)
     return all;
 }
 
-enum method { off, hard_copies, sum, prior, code, sum_known, prior_known, code_known, methods };
-const char* const names[] = { "off", "hard", "sum",         "prior",     "code",
-                              "sum+known", "prior+known", "code+known" };
+enum method {
+    off,
+    hard_copies,
+    sum,
+    prior,
+    code,
+    sum_known,
+    prior_known,
+    code_known,
+    methods
+};
+const char* const names[] = { "off",  "hard",      "sum",         "prior",
+                              "code", "sum+known", "prior+known", "code+known" };
 
 struct memory_of {
     floats information;          // of earlier copies; empty: none
@@ -321,7 +326,8 @@ int measure(int argc, char** argv)
             p.dst = address("1.2.3.4");
             p.src = address("1.2.3.5");
             p.arq.fsn = static_cast<uint16_t>(k);
-            p.segment = loopback::random_octets(segment, (seed * 1000 + trial) * 1000 + k);
+            p.segment =
+                loopback::random_octets(segment, (seed * 1000 + trial) * 1000 + k);
             t.sent.push_back(p.segment);
         }
         t.header = pdus[0].header_octets();
@@ -355,18 +361,15 @@ int measure(int argc, char** argv)
             const auto sent = loopback::transmit(m, octets);
             x.insert(x.end(), sent.begin(), sent.end());
             loopback::pause(x, 24000);
-            x = loopback::through(x,
-                                  channel,
-                                  (seed * 1000 + trial) * 100 + round,
-                                  kernel::mean_power(m));
+            x = loopback::through(
+                x, channel, (seed * 1000 + trial) * 100 + round, kernel::mean_power(m));
             copies += count;
             for (const stream& s : receive(m, x)) {
                 ++streams;
                 for (const found& f : find_all(t, s)) {
                     (f.with_known ? known_headers : plain_headers) += 1;
                     good += f.good;
-                    if (f.number >= count ||
-                        f.at + header_bits + n > s.pairs.size() / 2)
+                    if (f.number >= count || f.at + header_bits + n > s.pairs.size() / 2)
                         continue;
                     for (int way = 0; way < methods; ++way) {
                         if (done[way][f.number] != 0 || (way < sum_known && f.with_known))
@@ -379,12 +382,13 @@ int measure(int argc, char** argv)
                             ok = combine_copies(old.octets, got).has_value();
                             old.octets = got;
                         } else if (!ok && way != off) {
-                            const int kind = way < sum_known ? way : way - (sum_known - sum);
+                            const int kind =
+                                way < sum_known ? way : way - (sum_known - sum);
                             ++tries;
                             const size_t begin = f.at + header_bits;
                             if (kind == code) {
-                                const size_t after = std::min(
-                                    n + run_in, s.pairs.size() / 2 - begin);
+                                const size_t after =
+                                    std::min(n + run_in, s.pairs.size() / 2 - begin);
                                 const auto made = soft.add(
                                     {},
                                     { pdus[0].src,
@@ -462,16 +466,16 @@ int measure(int argc, char** argv)
             gains.push_back(goodput(drawn, way) / goodput(drawn, hard_copies));
         }
         std::sort(gains.begin(), gains.end());
-        std::printf("  %-12s goodput %.3f, of off %.2f, of hard %.2f (95 %%: %.2f to %.2f), "
-                    "delivered by round 2: %.3f\n",
-                    names[way],
-                    goodput(each, way),
-                    goodput(each, way) / goodput(each, off),
-                    goodput(each, way) / goodput(each, hard_copies),
-                    gains[50],
-                    gains[1949],
-                    static_cast<double>(second[way]) /
-                        static_cast<double>(trials * count));
+        std::printf(
+            "  %-12s goodput %.3f, of off %.2f, of hard %.2f (95 %%: %.2f to %.2f), "
+            "delivered by round 2: %.3f\n",
+            names[way],
+            goodput(each, way),
+            goodput(each, way) / goodput(each, off),
+            goodput(each, way) / goodput(each, hard_copies),
+            gains[50],
+            gains[1949],
+            static_cast<double>(second[way]) / static_cast<double>(trials * count));
     }
     return 0;
 }

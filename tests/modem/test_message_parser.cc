@@ -234,7 +234,6 @@ TEST(incoming_message, missing_blocks_are_not_zeros)
     const auto gap = m.go_on_at(3, 0);
     EXPECT_EQ(m.block(), 3u);
     // The parser still holds the length of a marker.
-    EXPECT_EQ(gap.octets,
-              std::vector<uint8_t>((3 * d.input_bits - eom_bits) / 8, 0xff));
+    EXPECT_EQ(gap.octets, std::vector<uint8_t>((3 * d.input_bits - eom_bits) / 8, 0xff));
     EXPECT_EQ(gap.quality, 0);
 }

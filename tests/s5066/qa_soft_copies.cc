@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Damaged copies of a segment, added up as soft bits.
-#include "s5066/dts/arq/soft_copies.h"
+#include "s5066/dts/rx/soft_copies.h"
 
 #include "s5066/pdu/d_pdu.h"
 #include "waveform/coding/convolutional_code.h"
@@ -53,8 +53,8 @@ struct soft_copy : testing::Test {
         encoder.encode(bits.data(), bits.size(), code);
         std::normal_distribution<double> gauss(0, noise);
         for (size_t k = 16 * header; k < code.size(); ++k)
-            c.ratios.push_back(static_cast<float>(
-                2 / (sigma * sigma) * ((code[k] ? -1 : 1) + gauss(random))));
+            c.ratios.push_back(static_cast<float>(2 / (sigma * sigma) *
+                                                  ((code[k] ? -1 : 1) + gauss(random))));
         return c;
     }
 

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/words/address.h"
+#include "s5066/pdu/d_pdu.h"
 
 #include <hf/time.h>
 

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "s5066/dts/arq/soft_copies.h"
+#include "s5066/dts/rx/soft_copies.h"
 
 #include "s5066/pdu/crc.h"
 #include "waveform/coding/convolutional_code.h"
@@ -30,17 +30,18 @@ public:
         for (unsigned before = 0; before < states; ++before)
             for (const unsigned bit : { 0u, 1u }) {
                 const uint32_t reg = before | bit << memory;
-                d_pair[before][bit] = static_cast<uint8_t>(
-                    __builtin_parity(reg & code.t1) | __builtin_parity(reg & code.t2) << 1);
+                d_pair[before][bit] =
+                    static_cast<uint8_t>(__builtin_parity(reg & code.t1) |
+                                         __builtin_parity(reg & code.t2) << 1);
             }
     }
 
     // The first wanted bits.
-    std::vector<uint8_t>
-    decode(const std::vector<float>& ratios, size_t wanted) const
+    std::vector<uint8_t> decode(const std::vector<float>& ratios, size_t wanted) const
     {
         const size_t steps = ratios.size() / 2;
-        std::vector<uint64_t> odd(steps, 0); // bit s: the best way to s is from an odd state
+        std::vector<uint64_t> odd(steps,
+                                  0); // bit s: the best way to s is from an odd state
         std::array<float, states> metric, next;
         metric.fill(impossible);
         metric[0] = 0;
@@ -59,8 +60,8 @@ public:
             for (unsigned s = 0; s < states; ++s)
                 metric[s] = next[s] - best;
         }
-        auto at = static_cast<unsigned>(
-            std::max_element(metric.begin(), metric.end()) - metric.begin());
+        auto at = static_cast<unsigned>(std::max_element(metric.begin(), metric.end()) -
+                                        metric.begin());
         std::vector<uint8_t> bits(wanted, 0);
         for (size_t k = steps; k-- > 0;) {
             if (k < wanted)
@@ -119,8 +120,8 @@ std::optional<std::vector<uint8_t>> soft_copies::add(station_time now,
     for (size_t i = 0; i < bits; ++i)
         segment[i / 8] = static_cast<uint8_t>(segment[i / 8] | decided[i] << (i & 7));
     // The CRC of zeros is zero, and that is what the decoder makes of a gap.
-    const bool empty = std::all_of(
-        segment.begin(), segment.end(), [](uint8_t o) { return o == 0; });
+    const bool empty =
+        std::all_of(segment.begin(), segment.end(), [](uint8_t o) { return o == 0; });
     if (!empty && crc32(segment.data(), octets) == 0) {
         if (e != d_entries.end())
             erase(e);
@@ -129,7 +130,8 @@ std::optional<std::vector<uint8_t>> soft_copies::add(station_time now,
     }
     if (e == d_entries.end()) {
         d_ratios += 2 * bits;
-        e = d_entries.insert(d_entries.end(), { k, now, 0, std::vector<float>(2 * bits) });
+        e = d_entries.insert(d_entries.end(),
+                             { k, now, 0, std::vector<float>(2 * bits) });
     } else {
         d_entries.splice(d_entries.end(), d_entries, e);
     }
