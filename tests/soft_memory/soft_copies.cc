@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "s5066/dts/rx/soft_copies.h"
+#include "soft_memory/soft_copies.h"
 
 #include "s5066/pdu/crc.h"
 #include "waveform/coding/convolutional_code.h"

@@ -16,7 +16,7 @@
  * at most ROUNDS times. */
 #include "modem/loopback.h"
 #include "s5066/dts/arq/combine.h"
-#include "s5066/dts/rx/soft_copies.h"
+#include "soft_memory/soft_copies.h"
 #include "s5066/pdu/crc.h"
 #include "s5066/pdu/deframer.h"
 

@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Damaged copies of a segment, added up as soft bits.
-#include "s5066/dts/rx/soft_copies.h"
+#include "soft_memory/soft_copies.h"
 
 #include "s5066/pdu/d_pdu.h"
 #include "waveform/coding/convolutional_code.h"
