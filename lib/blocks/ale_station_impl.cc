@@ -10,6 +10,7 @@
 #include <gnuradio/io_signature.h>
 #include <hf/ale_station.h>
 
+#include <algorithm>
 #include <mutex>
 #include <stdexcept>
 
@@ -17,6 +18,7 @@ namespace gr::hf {
 namespace {
 
 constexpr double live_start_delay_s = 1;
+constexpr uint64_t most_unanswered = 1000;
 
 ale::link_settings
 link_settings(int channels, bool wide, const std::map<std::string, double>& settings)
@@ -128,7 +130,7 @@ private:
         const std::lock_guard<std::mutex> lock(d_link_mutex);
         const auto ale_span = d_radio.transmit(d_of_modem.data(), n, out);
         if (before != d_modem.transmitting())
-            d_radio.link().keyed(!before, d_radio.now());
+            d_radio.keeper().keyed(!before, d_radio.now());
         for (size_t k = 0; k < out.size(); ++k) {
             d_level.apply(out[k], n);
             const uint64_t first = nitems_written(static_cast<unsigned>(k)) + at;
@@ -206,7 +208,11 @@ private:
         else if (!a.wanted.empty() && d_unknown != a.wanted)
             d_logger->warn("{}: no ALE address is known, its data wait",
                            d_unknown = a.wanted);
-        d_radio.keeper().update({ wanted, a.active, a.joined }, d_radio.now());
+        // Any block may send any number.
+        const auto unanswered =
+            static_cast<unsigned>(std::min<uint64_t>(a.unanswered, most_unanswered));
+        d_radio.keeper().update({ wanted, a.active, a.joined, unanswered },
+                                d_radio.now());
     }
     void on_rx_start(station_time now, const rx_start& e) override
     {
@@ -225,6 +231,13 @@ private:
         modem_impl::on_rx_end(now, e);
         const std::lock_guard<std::mutex> lock(d_link_mutex);
         d_radio.keeper().turn(d_radio.now());
+    }
+    void on_carrier(station_time now, bool present) override
+    {
+        modem_impl::on_carrier(now, present);
+        const std::lock_guard<std::mutex> lock(d_link_mutex);
+        if (present)
+            d_radio.keeper().heard();
     }
 
     // Of the engine; callers come from other threads.

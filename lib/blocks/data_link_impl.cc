@@ -291,6 +291,7 @@ private:
                     answer.wanted = wanted->to_string();
                 answer.active = d_node.active();
                 answer.joined = d_node.joined();
+                answer.unanswered = d_node.unanswered();
             }
         }
         d_held.clear();

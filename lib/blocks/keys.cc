@@ -54,6 +54,7 @@ HF_KEY(open)
 HF_KEY(only)
 HF_KEY(wanted)
 HF_KEY(active)
+HF_KEY(unanswered)
 #undef HF_KEY
 
 uint64_t new_client_id()

@@ -62,6 +62,8 @@ pmt::pmt_t tick_done(const tick_answer& answer)
         b.set(keys::active(), true);
     if (answer.joined)
         b.set(keys::joined(), true);
+    if (answer.unanswered > 0)
+        b.set(keys::unanswered(), answer.unanswered);
     return b.make();
 }
 
@@ -247,6 +249,7 @@ std::optional<tick_answer> parse_tick_done(const pmt::pmt_t& msg)
     a.wanted = r.symbol(keys::wanted());
     a.active = r.flag(keys::active());
     a.joined = r.flag(keys::joined());
+    a.unanswered = r.integer(keys::unanswered()).value_or(0);
     return a;
 }
 

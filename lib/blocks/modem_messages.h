@@ -16,7 +16,7 @@
  *
  *     modem to link                         link to modem
  *     tick       now, lock_step             tick_done  [mode]: key up in this mode
- *                [open, only: ALE decides]             [wanted, active, joined: if so]
+ *                [open, only: ALE decides]             [wanted, active, joined, unanswered: if so]
  *     pull       now, air_time, max_octets  tx_octets  last; octets
  *     tx_end     now
  *     rx_start   now, mode, snr_db, freq_offset_hz, joined: without its preamble
@@ -42,6 +42,7 @@ struct tick_answer {
     std::string wanted;  //!< address of the node that data wait for; empty: none
     bool active = false; //!< the data link exchanges something, or can send
     bool joined = false; //!< it has a soft link
+    uint64_t unanswered = 0; //!< waits in a row in which the peer was not read
 };
 pmt::pmt_t tick_done(const tick_answer& answer);
 pmt::pmt_t pull(station_time now, station_time air_time, size_t max_octets);

@@ -15,23 +15,56 @@ namespace {
 
 // A pair with keepers, and traffic whose SNR follows the channel.
 struct kept_pair : station_pair {
-    std::array<link_keeper, 2> keepers{
-        link_keeper(air.at(sam), [](double snr_db) { return std::max(0.0, snr_db); }),
-        link_keeper(air.at(joe), [](double snr_db) { return std::max(0.0, snr_db); })
-    };
+    static double promise(double snr_db) { return std::max(0.0, snr_db); }
+    std::array<link_keeper, 2> keepers{ link_keeper(air.at(sam), promise, 2),
+                                        link_keeper(air.at(joe), promise, 2) };
     size_t seen = 0;
     std::array<link_keeper::wish, 2> wishes{ { { "JOE", true, true },
                                                { "SAM", true, true } } };
 
     kept_pair() : station_pair(scanning(3)) {}
+    void step()
+    {
+        air.run(air.now() + 100ms);
+        for (; seen < air.log().size(); ++seen)
+            keepers[air.log()[seen].station].on_action(air.log()[seen].action, air.now());
+    }
+    // SAM and JOE are linked on channel 0, and channel 2 is known to be good.
+    void link_on_0()
+    {
+        air.at(sam).quality().heard("JOE", 0, 30, air.now());
+        air.at(sam).call("JOE", "", air.now());
+        ASSERT_GE(until(joe, kind::linked, 20s), 0);
+        air.at(sam).quality().heard("JOE", 2, 20, air.now());
+        air.at(joe).quality().heard("SAM", 2, 20, air.now());
+    }
+    // Nothing arrives on channel 0 any longer. Both data links count waits of 7 s in vain.
+    // Seconds until the pair is linked elsewhere; -1: not in time.
+    double die(station_time limit, bool carrier = false)
+    {
+        air.snr_db[0] = -30;
+        const auto died = air.now();
+        while (air.now() < died + limit) {
+            step();
+            for (size_t k = 0; k < 2; ++k) {
+                if (linked(k) && air.at(k).channel() == 0) {
+                    const auto waits = static_cast<unsigned>((air.now() - died) / 7s);
+                    if (carrier && waits > wishes[k].unanswered)
+                        keepers[k].heard();
+                    wishes[k].unanswered = waits;
+                }
+                keepers[k].update(wishes[k], air.now());
+            }
+            if (linked(sam) && linked(joe) && air.at(sam).channel() != 0)
+                return to_seconds(air.now() - died);
+        }
+        return -1;
+    }
     // Both have data for each other. A transmission arrives at each every 10 s.
     void exchange(station_time length)
     {
         for (const auto end = air.now() + length; air.now() < end;) {
-            air.run(air.now() + 100ms);
-            for (; seen < air.log().size(); ++seen)
-                keepers[air.log()[seen].station].on_action(air.log()[seen].action,
-                                                           air.now());
+            step();
             for (size_t k = 0; k < 2; ++k) {
                 keepers[k].update(wishes[k], air.now());
                 if (linked(sam) && linked(joe) && air.now() % 10s < 100ms) {
@@ -107,6 +140,61 @@ TEST(link_keeper, a_twas_that_was_lost_does_not_strand_the_called_station)
     EXPECT_EQ(p.moves(sam), 1u);
     EXPECT_TRUE(p.linked(sam) && p.linked(joe));
     EXPECT_EQ(p.air.at(sam).channel(), p.air.at(joe).channel());
+}
+
+TEST(link_keeper, a_channel_that_dies_at_once_is_left_after_two_waits)
+{
+    kept_pair p;
+    p.link_on_0();
+    p.exchange(20s);
+    for (auto& k : p.keepers) // their last transmissions
+        k.keyed(true, p.air.now());
+    for (auto& k : p.keepers)
+        k.keyed(false, p.air.now());
+    const double seconds = p.die(60s);
+    EXPECT_GT(seconds, 14);
+    EXPECT_LT(seconds, 28);
+    EXPECT_EQ(p.air.at(joe).channel(), 2u);
+    EXPECT_EQ(p.reason(sam, kind::ended), link_reason::silent);
+    EXPECT_EQ(p.reason(joe, kind::ended), link_reason::silent);
+    // The caller calls, and only the caller ends the link with TWAS.
+    for (const auto& text : p.texts())
+        EXPECT_TRUE(text != "TO SAM TWAS JOE") << text;
+    p.wishes[sam].unanswered = p.wishes[joe].unanswered = 0;
+    p.exchange(10min);
+    EXPECT_EQ(p.air.of(sam, kind::ended).size(), 1u);
+}
+
+TEST(link_keeper, a_carrier_of_the_peer_keeps_the_channel)
+{
+    kept_pair p;
+    p.link_on_0();
+    p.exchange(20s);
+    EXPECT_LT(p.die(50s, true), 0); // silence counts from 60 s on
+    EXPECT_TRUE(p.air.of(sam, kind::ended).empty());
+}
+
+TEST(link_keeper, a_peer_that_was_never_heard_in_the_link_keeps_the_channel)
+{
+    kept_pair p;
+    p.link_on_0();
+    EXPECT_LT(p.die(50s), 0);
+    EXPECT_TRUE(p.air.of(sam, kind::ended).empty());
+}
+
+TEST(link_keeper, a_wide_station_hears_that_its_peer_calls_elsewhere)
+{
+    station_pair p(wide(3));
+    p.air.at(sam).quality().heard("JOE", 0, 30, p.air.now());
+    p.air.at(sam).call("JOE", "", p.air.now());
+    ASSERT_GE(p.until(joe, kind::linked, 20s), 0);
+    p.air.snr_db[0] = -30;
+    p.air.at(sam).end(p.air.now()); // JOE hears no TWAS
+    p.air.at(sam).call("JOE", "", p.air.now(), 2);
+    ASSERT_GE(p.until(joe, kind::linked, 10s), 0);
+    EXPECT_TRUE(p.linked(sam));
+    EXPECT_EQ(p.air.at(joe).channel(), 2u);
+    EXPECT_EQ(p.reason(joe, kind::ended), link_reason::peer);
 }
 
 TEST(link_keeper, a_link_ends_with_the_link_of_the_data_link)

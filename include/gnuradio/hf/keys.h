@@ -97,6 +97,8 @@ HF_API const pmt::pmt_t& only();
 HF_API const pmt::pmt_t& wanted();
 //! boolean: the data link exchanges something, or can send.
 HF_API const pmt::pmt_t& active();
+//! uint64: waits for an answer in a row in which the peer was not read.
+HF_API const pmt::pmt_t& unanswered();
 
 //! A number that no other client of this process has. It identifies a client on a sis
 //! port.

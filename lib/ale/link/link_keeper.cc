@@ -15,6 +15,11 @@ void link_keeper::update(const wish& w, station_time now)
         // The end of the data link's own link is traffic, too, and would renew Twa.
         const bool over = d_joined && !w.joined && w.wanted.empty();
         d_joined = w.joined;
+        d_watch.note(w.unanswered);
+        if (d_most_vain > 0 && d_watch.vain() >= d_most_vain && w.joined) {
+            d_called.clear();
+            return d_link.end(now, link_reason::silent);
+        }
         if (w.active || w.wanted == peer || (w.wanted.empty() && !(over && d_caller)))
             return;
         // Another peer is wanted, or none any longer.
@@ -32,9 +37,17 @@ void link_keeper::update(const wish& w, station_time now)
 
 void link_keeper::traffic(std::optional<double> snr_db, station_time now)
 {
+    d_watch.heard();
     d_link.traffic(snr_db, now);
     if (snr_db && d_promise && !d_link.peer().empty())
         d_used.note(d_promise(*snr_db), now);
+}
+
+void link_keeper::keyed(bool on, station_time now)
+{
+    if (on)
+        d_watch.keyed();
+    d_link.keyed(on, now);
 }
 
 std::optional<size_t> link_keeper::better_channel(station_time now)
@@ -74,6 +87,7 @@ void link_keeper::on_action(const link_action& a, station_time now)
 {
     if (a.what == link_action::kind::linked) {
         d_used.clear();
+        d_watch.clear();
         d_caller = a.caller && a.members.empty();
         d_joined = d_held = false;
         d_again_at.erase(a.peer);
@@ -82,8 +96,9 @@ void link_keeper::on_action(const link_action& a, station_time now)
     } else if (a.what == link_action::kind::failed && a.peer == d_called) {
         d_called.clear();
         d_again_at[a.peer] = now + call_again;
-    } else if (a.what == link_action::kind::ended && a.reason == link_reason::peer &&
-               d_held) {
+    } else if (a.what == link_action::kind::ended && d_held &&
+               (a.reason == link_reason::peer ||
+                (a.reason == link_reason::silent && !d_caller))) {
         d_again_at[a.peer] = now + leave_to_peer;
     }
 }

@@ -60,8 +60,9 @@ void link_machine::end(station_time now, link_reason why)
     if (d_state == link_state::linked) {
         if (d_link->keyed_at)
             d_link->ending = true;
-        else
-            close_link(why, true, now);
+        else // A called station that hears nothing waits for a call without a TWAS, which
+             // would make the caller wait for its call.
+            close_link(why, d_link->caller || why != link_reason::silent, now);
     } else if (d_out && !d_out->what.to.empty()) {
         // A frame on the air is not cut: on_transmitted() ends the call.
         if (d_state == link_state::sending && !d_in) {

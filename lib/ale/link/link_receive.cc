@@ -126,6 +126,15 @@ void link_machine::on_frame(size_t channel, const frame& f, station_time now)
     case link_state::linked:
         if (here)
             on_linked_frame(f, now);
+        else if (f.kind() == frame_kind::call && f.from == d_link->peer &&
+                 d_link->members.empty() && !d_link->keyed_at &&
+                 match.how == kind::individual) {
+            // A wide radio hears the peer call elsewhere: it has left the link.
+            d_link.reset();
+            d_actions.notify(
+                link_action::kind::ended, d_channel, f.from, link_reason::peer);
+            on_call(channel, f, match, now);
+        }
         break;
     default:
         break;

@@ -41,6 +41,8 @@ void link_settings::check() const
     check_time("listen", listen, seconds(0), seconds(10));
     check_time("idle", idle, seconds(5), seconds(3600));
     check_time("silence", silence, seconds(10), seconds(3600));
+    if (unanswered != 0)
+        check_count("unanswered", static_cast<long>(unanswered), 2, 20);
     if (sounding != station_time(0))
         check_time("sounding", sounding, seconds(60), seconds(86400));
     check_count("rounds", rounds, 1, 20);

@@ -55,6 +55,11 @@ const std::vector<entry>& entries()
                 10,
                 3600,
                 "A link ends when nothing was heard from the peer for this time."),
+        count("unanswered",
+              &s::unanswered,
+              20,
+              "A link ends after this number of waits for an answer in a row without any "
+              "signal, at least 2; 0: only silence_s counts."),
         seconds("sounding_s",
                 &s::sounding,
                 0,

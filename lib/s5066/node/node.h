@@ -145,6 +145,8 @@ public:
     std::optional<address> wanted() const;
     //! An exchange is under way, or something can be sent.
     bool active() const;
+    //! Waits for an answer in a row in which the peer with the grant was not read.
+    unsigned unanswered() const;
     //! A soft link exists, or is being ended.
     bool joined() const;
     /*! \brief Sets the time: \p utc seconds since 1970 at station time \p now. For a node

@@ -96,6 +96,21 @@ bool turns::active() const
            });
 }
 
+unsigned turns::unanswered(station_time now) const
+{
+    const auto waits =
+        (now - d_access.busy_end()) / from_seconds(d_access.answer_wait_s());
+    unsigned most = 0;
+    for (const auto& [raw, p] : d_node.peers) {
+        if (!granted(*p))
+            continue;
+        most = std::max(most, p->turn.silent);
+        if (quiet() && !d_carrier_since && p->link.made() && p->arq.rx.incomplete())
+            most = std::max(most, static_cast<unsigned>(std::max<long long>(0, waits)));
+    }
+    return most;
+}
+
 bool turns::sendable(const peer& p) const
 {
     return control_waiting(p) || p.ack_owed() || has_data(p);

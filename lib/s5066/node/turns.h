@@ -49,10 +49,18 @@ public:
      *         decides.
      */
     void set_grant(const channel_grant& grant) { d_grant = grant; }
+    //! The channel may be used.
+    bool open() const { return d_grant.open; }
     //! The most urgent peer with data, whether the channel is granted or not.
     std::optional<address> wanted() const;
     //! An exchange is under way, or something can be sent to a peer with a grant.
     bool active() const;
+    /*! \brief Waits for an answer, one after the other, in which no peer with a grant was
+     *         read although it should have transmitted.
+     *  \details Our transmissions without an answer. If data of the peer are incomplete, it
+     *  is also the time since the channel was last in use.
+     */
+    unsigned unanswered(station_time now) const;
 
     // Next step
     //! A transmission and its earliest start.

@@ -91,6 +91,12 @@ adaptive_rate_policy::station& adaptive_rate_policy::of(address peer)
     return d_stations.try_emplace(peer.raw(), d_window).first->second;
 }
 
+void adaptive_rate_policy::on_new_channel(address peer)
+{
+    if (const auto it = d_stations.find(peer.raw()); it != d_stations.end())
+        it->second = station(it->second.in.window());
+}
+
 void adaptive_rate_policy::on_window(address peer, bool large)
 {
     station& s = of(peer);

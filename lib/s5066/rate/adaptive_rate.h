@@ -36,6 +36,7 @@ public:
                    unsigned lost,
                    double octets) override;
     void on_silence(station_time now, address peer) override;
+    void on_new_channel(address peer) override;
     void on_window(address peer, bool large) override;
     void on_advice(station_time now, address peer, const mode& m) override;
     std::optional<mode> advice(address peer) const override;

@@ -29,6 +29,7 @@ public:
     //! \param window unacknowledged D_PDUs allowed
     explicit rate_estimator(unsigned window = usual_window);
     void set_window(unsigned window) { d_window = window; }
+    unsigned window() const { return d_window; }
 
     /*! \brief Takes the blocks of a transmission in mode \p m, with their SNR in m's
      *         bandwidth. All modes of an estimator have the same bandwidth.

@@ -92,6 +92,8 @@ public:
     }
     //! \p peer did not answer a transmission.
     virtual void on_silence(station_time now, address peer) { (void)now, (void)peer; }
+    //! The channel to \p peer is another one. What was learned of the last one is void.
+    virtual void on_new_channel(address peer) { (void)peer; }
     //! A link with \p peer is requested by either side. \p large: both sides have large
     //! windows.
     virtual void on_window(address peer, bool large) { (void)peer, (void)large; }
