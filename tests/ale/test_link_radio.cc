@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Stations with real samples: every channel is the sum of what others send, and noise.
 #include "ale/link_pair.h"
+#include "ale/speech.h"
 #include "ale/station/link_radio.h"
 #include "modem/burst_modulator.h"
 
@@ -43,6 +44,12 @@ public:
             return o;
         });
     }
+    // Speech on a channel, as strong as the stations. Empty: none.
+    void speak(std::optional<size_t> channel)
+    {
+        d_spoken = channel;
+        d_speech = speech(1, 120).make(20);
+    }
     // One piece. The stations hear what was sent in the piece before.
     void step()
     {
@@ -53,6 +60,13 @@ public:
             for (auto& station : heard)
                 for (size_t i = 0; i < piece; ++i)
                     station[*d_disturbed][i] += other[i];
+        }
+        if (d_spoken) {
+            const size_t at = d_speech_at % d_speech.size();
+            for (auto& station : heard)
+                for (size_t i = 0; i < piece; ++i)
+                    station[*d_spoken][i] += d_speech[at + i];
+            d_speech_at += piece;
         }
         for (auto& station : heard)
             for (auto& x : station)
@@ -86,7 +100,9 @@ public:
 private:
     float noise() { return d_noise_sd * d_normal(d_random); }
 
-    std::optional<size_t> d_disturbed;
+    std::optional<size_t> d_disturbed, d_spoken;
+    std::vector<link_radio::sample> d_speech;
+    size_t d_speech_at = 0;
     kernel::burst_modulator d_modem{ link_radio::rate };
     size_t d_channels;
     float d_noise_sd;
@@ -130,6 +146,28 @@ TEST(link_radio, a_call_avoids_a_channel_with_another_modem)
         p.disturb({});
         p.at(sam).link().end(p.at(sam).now());
         ASSERT_TRUE(p.run_until(link_state::scanning, 5));
+        p.at(sam).link().call("JOE", "", p.at(sam).now(), 0);
+        ASSERT_TRUE(p.run_until(link_state::linked, 20)) << all;
+        EXPECT_EQ(p.at(sam).link().channel(), 0u);
+    }
+}
+
+TEST(link_radio, a_call_avoids_a_channel_with_speech)
+{
+    for (const bool all : { false, true }) {
+        auto s = all ? wide(3) : scanning(3);
+        samples_pair p(s, 10);
+        p.run_until(link_state::linked, 3);
+        p.speak(0);
+        p.run_until(link_state::linked, 3);
+        p.at(sam).link().call("JOE", "", p.at(sam).now(), 0);
+        ASSERT_TRUE(p.run_until(link_state::linked, 20)) << all;
+        EXPECT_NE(p.at(sam).link().channel(), 0u);
+        // The channel counts as free again once the speech has ended.
+        p.speak({});
+        p.at(sam).link().end(p.at(sam).now());
+        ASSERT_TRUE(p.run_until(link_state::scanning, 5));
+        p.run_until(link_state::linked, 3);
         p.at(sam).link().call("JOE", "", p.at(sam).now(), 0);
         ASSERT_TRUE(p.run_until(link_state::linked, 20)) << all;
         EXPECT_EQ(p.at(sam).link().channel(), 0u);

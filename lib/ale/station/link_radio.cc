@@ -30,7 +30,8 @@ link_radio::link_radio(const link_settings& settings,
                        link_keeper::promise goodput)
     : d_wide(settings.wide), d_streams(streams),
       d_tune(std::llround(to_seconds(settings.tune) * rate)),
-      d_link(settings, book, seed), d_keeper(d_link, std::move(goodput))
+      d_link(settings, book, seed),
+      d_keeper(d_link, std::move(goodput), settings.unanswered)
 {
     if (streams != settings.channels && (streams != 1 || settings.wide))
         throw std::invalid_argument("streams " + std::to_string(streams) +
@@ -39,7 +40,8 @@ link_radio::link_radio(const link_settings& settings,
                                     ", one for each channel");
     for (size_t k = 0; k < (d_wide ? streams : 1); ++k) {
         d_receivers.push_back(std::make_unique<receiver>());
-        d_others.emplace_back(kernel::symbol_grid(symbol_rate_bd));
+        d_ears.push_back(
+            { kernel::carrier_detector(kernel::symbol_grid(symbol_rate_bd)), {} });
     }
     d_tuned.emplace_back(0, 0);
 }
@@ -54,7 +56,7 @@ void link_radio::receive(const std::vector<const sample*>& in, size_t n, sample*
 {
     d_zeros.resize(std::max(d_zeros.size(), n));
     d_samples += static_cast<int64_t>(n);
-    const bool off = d_sending.has_value() || deaf(d_samples);
+    const bool off = d_sending.has_value() || deaf();
     const auto state = d_link.state();
     const bool joined = state == link_state::linked || state == link_state::handshake;
     const sample* here = off ? d_zeros.data() : in[stream()];
@@ -77,18 +79,22 @@ void link_radio::hear(size_t receiver, const sample* x, size_t n)
 {
     sense(receiver, x, n);
     d_receivers[receiver]->push(x, n);
-    while (const auto e = d_receivers[receiver]->poll())
+    while (const auto e = d_receivers[receiver]->poll()) {
+        d_ears[receiver].voices.reset(); // the tones of ALE have a pitch of 250 Hz
         d_link.receive(
             d_wide ? receiver : channel_at(e->start_s + heard_part_s), *e, now());
+    }
 }
 
 void link_radio::sense(size_t receiver, const sample* x, size_t n)
 {
-    auto& others = d_others[receiver];
-    const bool before = others.present();
-    others.push(x, n);
-    if (others.present() != before)
-        d_link.busy(d_wide ? receiver : d_tuned.back().second, !before, now());
+    auto& ear = d_ears[receiver];
+    ear.modems.push(x, n);
+    ear.voices.push(x, n);
+    if (ear.busy() == ear.reported)
+        return;
+    ear.reported = ear.busy();
+    d_link.busy(d_wide ? receiver : d_tuned.back().second, ear.reported, now());
 }
 
 size_t link_radio::channel_at(double seconds) const
@@ -106,15 +112,17 @@ void link_radio::take_actions()
         d_keeper.on_action(*a, now());
         if (a->what == link_action::kind::tune) {
             if (!d_wide) {
-                if (d_others[0].present()) // nobody knows later when it has ended
+                if (d_ears[0].reported) // nobody knows later when it has ended
                     d_link.busy(d_tuned.back().second, false, now());
-                d_others[0].reset();
+                d_ears[0].modems.reset();
+                d_ears[0].voices.reset();
+                d_ears[0].reported = false;
             }
             d_tuned.emplace_back(d_samples, a->channel);
             while (d_tuned.size() > 1 && d_tuned[1].first < d_samples - tuned_memory)
                 d_tuned.pop_front();
+            d_tuned_at = d_samples + d_tune;
             if (!d_wide) {
-                d_deaf_until = d_samples + d_tune;
                 d_receivers[0]->start_presence();
                 d_detected = false;
             }
@@ -140,7 +148,7 @@ link_radio::transmit(const sample* modem, size_t n, const std::vector<sample*>& 
             std::copy(modem, modem + n, here);
         return span;
     }
-    if (deaf(d_samples)) // still tuning
+    if (d_samples < d_tuned_at)
         return span;
     const size_t done = d_sending->produce(here, n);
     if (!d_started && done > 0)

@@ -6,6 +6,7 @@
 #include "ale/link/link_machine.h"
 #include "ale/modem/receiver.h"
 #include "ale/modem/transmitter.h"
+#include "ale/station/voice_detector.h"
 #include "modem/front/carrier_detector.h"
 
 #include <hf/time.h>
@@ -72,7 +73,8 @@ private:
     void take_actions();
     size_t channel_at(double seconds) const;
     size_t stream() const { return d_streams == 1 ? 0 : d_link.channel(); }
-    bool deaf(int64_t at) const { return at < d_deaf_until; }
+    // A wide radio hears all channels while its transmitter is tuned.
+    bool deaf() const { return !d_wide && d_samples < d_tuned_at; }
 
     const bool d_wide;
     const size_t d_streams;
@@ -80,9 +82,16 @@ private:
     link_machine d_link;
     link_keeper d_keeper;
     std::vector<std::unique_ptr<receiver>> d_receivers;
-    std::deque<kernel::carrier_detector> d_others;  // other modems, one for each receiver
+    // Signals of others, for each receiver
+    struct ear {
+        kernel::carrier_detector modems;
+        voice_detector voices;
+        bool reported = false; // busy, to the link engine
+        bool busy() const { return modems.present() || voices.present(); }
+    };
+    std::deque<ear> d_ears;
     std::deque<std::pair<int64_t, size_t>> d_tuned; // from which sample on, channel
-    int64_t d_samples = 0, d_deaf_until = 0;
+    int64_t d_samples = 0, d_tuned_at = 0;
     std::optional<transmitter> d_sending;
     bool d_detected = false; // tones on this channel of the scan
     bool d_started = false;  // the first sample of d_sending is out
