@@ -12,6 +12,8 @@ class Edge:
 
     source: Any  #: block that gives complex baseband at the modem's rate
     sink: Any    #: block that takes it
+    sources: Any = None    #: radio that hears several channels at once: source of each channel
+    sinks: Any = None      #: the same for sinks, as blocks or (block, port)
     lock_step = False      #: the air waits for the modem, as a recording does
     key: Any = None        #: push-to-talk (Key)
     rig: Any = None        #: frequency and mode of the transceiver or SDR

@@ -2,7 +2,7 @@
 """The tables [radio], [radio.ptt], [radio.sdr] and [radio.rig] of a station file."""
 from dataclasses import dataclass, field
 import re
-from typing import Any, List, Optional, Tuple
+from typing import Any, List, Optional, Sequence, Tuple
 
 from .station_tables import StationError, whole_number
 
@@ -139,6 +139,12 @@ class Sdr:
 RADIO_TYPES = ["audio", "soapy", "uhd", "file"]
 
 
+#: Share of an SDR's sample rate on either side of its frequency that its filters pass: with many
+#: SDRs 80 % of the rate is free of aliases.
+_USABLE = 0.4
+_HALF_CHANNEL_HZ = 1500
+
+
 @dataclass
 class Radio:
     """The radio of a station, instead of the simulated air.
@@ -198,6 +204,20 @@ class Radio:
             if self.type != "audio":
                 raise StationError(f"[radio.rig] needs type = 'audio', this is '{self.type}'")
             self.rig.check()
+
+    def check_band(self, dials_hz: Sequence[float]) -> None:
+        """Raise StationError if the radio cannot receive all these channels at once."""
+        if not self.is_sdr:
+            raise StationError("[ale] wide = true needs an SDR ([radio] type = 'soapy' or 'uhd')")
+        if not self.sdr.sample_rate:
+            raise StationError("[ale] wide = true needs [radio.sdr] sample_rate")
+        reach = _USABLE * self.sdr.sample_rate - _HALF_CHANNEL_HZ
+        for hz in dials_hz:
+            if abs(hz + self.subcarrier_hz - self.sdr.frequency_hz) > reach:
+                low, high = (self.sdr.frequency_hz - self.subcarrier_hz + x
+                             for x in (-reach, reach))
+                raise StationError(f"[ale] wide = true: channel {hz:g} Hz is outside of what the "
+                                   f"SDR receives at once, {low:.0f} to {high:.0f} Hz")
 
     def check_bandwidth(self, bandwidth_khz: int) -> None:
         """Raise StationError if the channel does not fit into the audio."""

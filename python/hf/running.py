@@ -110,8 +110,8 @@ class Stations:
             raise ValueError(f"station {d.name} has a radio, which cannot be opened here")
         radio = open_radio(self.tb, d)
         self.radios.append(radio)
-        s = station.Station(self.tb, d, radio.source, radio.sink, radio.lock_step,
-                            level=radio.level)
+        s = station.Station(self.tb, d, radio.sources or radio.source, radio.sinks or radio.sink,
+                            radio.lock_step, level=radio.level)
         self._add(s, radio.source, radio)
         if s.ale is not None and d.ale is not None:
             if radio.rig is None:

@@ -143,7 +143,7 @@ class Description:
             raise StationError("[ale] needs a mode of 3 kHz, and excludes zero_interleaver")
         ale.check()
         if self.radio is not None and ale.wide:
-            raise StationError("[ale] wide = true: allowed on a simulated air only")
+            self.radio.check_band(ale.frequencies_hz)
         if self.radio is not None and self.radio.rig is None and not self.radio.is_sdr:
             raise StationError("[ale] with [radio] needs [radio.rig], which changes channels")
 

@@ -374,7 +374,8 @@ class Ale:
     nets: members of each net, in the order of their slots.
     scanned: channels that a station scans, by ALE address; 0: it hears all at once. Default: as
     many as this station has.
-    wide: this station hears all its channels at once. On a simulated air only.
+    wide: this station hears all its channels at once: on a simulated air, or an SDR whose sample
+    rate covers them.
     settings: further settings (hf.ale_station.settings()).
     """
 

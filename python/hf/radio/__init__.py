@@ -14,9 +14,10 @@ from .recorder import Recorder
 from .rig import Rig
 from .sdr import SdrRadio
 from .wide import WideReceiver
+from .wide_sdr import WideSdrRadio
 
 __all__ = ["AudioRadio", "FileRadio", "Recorder", "Rig", "SdrRadio", "WideReceiver",
-           "open_radio", "record"]
+           "WideSdrRadio", "open_radio", "record"]
 
 _KINDS = {"audio": AudioRadio, "file": FileRadio, "soapy": SdrRadio, "uhd": SdrRadio}
 
@@ -30,6 +31,8 @@ def open_radio(tb: gr.top_block, d: station.Description) -> Edge:
         priority.go_first()  # before the device starts its threads
     where = f"{d.where} [radio]: " if d.where else "[radio]: "
     try:
+        if d.ale is not None and d.ale.wide:
+            return WideSdrRadio(tb, d.radio, d.ale.frequencies_hz, d.sample_rate)
         return _KINDS[d.radio.type](tb, d.radio, d.sample_rate)
     except (ValueError, RuntimeError) as error:
         kind = station.StationError if isinstance(error, ValueError) else RuntimeError

@@ -69,13 +69,14 @@ class SdrRadio(Edge):
         self._device_in, self._device_out = open_device(r, rate)
         self._watch = SdrEvents(rate, self._lines.append)
         self._ear = Ear(self.source.state, self._away)
-        tb.connect(self._device_in, self.source)
+        self._connect_receivers(tb, rate, modem_rate)
         tb.msg_connect(self.source, "events", self._watch, "events")
         tb.msg_connect(self._device_in, "events", self._watch, "events")
         if r.transmit:
             self._open_sink(tb, rate, modem_rate)
         else:
             self.sink: gr.basic_block = blocks.null_sink(gr.sizeof_gr_complex)
+            self._no_transmitter()
         #: Sets its frequency at run time, with the interface of radio.Rig.
         self.rig = SdrDial(s.frequency_hz, r.subcarrier_hz, self._tune, self._transmits, self.key)
 
@@ -85,7 +86,7 @@ class SdrRadio(Edge):
         self.sink = self.events = _hf.to_sdr(
             rate, modem_rate, s.latency_s, r.ptt.lead_s if keyed else 0,
             r.ptt.tail_s if keyed else 0, r.ptt.way == "uhd")
-        tb.connect(self.sink, self._device_out)
+        self._connect_transmitter(tb)
         tb.msg_connect(self.source, "time", self.sink, "time")
         tb.msg_connect(self._device_out, "reports", self.sink, "reports")
         tb.msg_connect(self.sink, "events", self._watch, "events")
@@ -93,6 +94,16 @@ class SdrRadio(Edge):
             sink = self.sink
             self.key = Key(r.ptt, lambda: sink.nitems_read(0), self._lines.append)
             tb.msg_connect(self.sink, "key", self.key, "key")
+
+    def _connect_receivers(self, tb: gr.top_block, rate: float, modem_rate: float) -> None:
+        del rate, modem_rate
+        tb.connect(self._device_in, self.source)
+
+    def _connect_transmitter(self, tb: gr.top_block) -> None:
+        tb.connect(self.sink, self._device_out)
+
+    def _no_transmitter(self) -> None:
+        """The radio only receives."""
 
     def _transmits(self) -> bool:
         return self.events is not None and bool(self.sink.state().keyed)
