@@ -2,6 +2,8 @@
 """hf sim --day: the table, the weather drawn from it, and the strategies."""
 import json
 import os
+from pathlib import Path
+import re
 import subprocess
 
 import numpy as np
@@ -70,15 +72,49 @@ def test_ale_links_where_a_call_arrives(weather, sound_every_s):
     assert np.all(snr[~linked] == day.NOTHING_DB)
 
 
-def test_a_better_channel_is_used_after_two_minutes():
+def moving_pair(until=day.DAY_S):
+    """A pair on the first of two channels, which falls at 7200 s to a twentieth of what the other
+    promises."""
     snr = np.full((2, day.DAY_S), 20.0)
-    snr[0, 7200:] = 0  # a fifth of what the other promises
-    w = day.Weather((4.0, 8.0), snr, snr)
-    pair = day.AlePair(w, np.random.default_rng(1), 0)
+    snr[0, 7200:until] = 0
+    pair = day.AlePair(day.Weather((4.0, 8.0), snr, snr), np.random.default_rng(1), 0)
+    pair.t = 6500
     pair.known = {0: (0, 20.0), 1: (6000, 20.0)}
-    pair.stay(0)
-    assert pair.t == 7200 + day.BETTER_S
-    assert pair.order() == [1, 0]
+    return pair
+
+
+def test_a_pair_moves_when_the_mean_of_two_minutes_falls_below_a_third():
+    pair = moving_pair()
+    assert pair.stay(0) == 1
+    high, low = (float(day.promise(db)) for db in (20, 0))
+    # x of 120 s at the low rate bring the mean to a third.
+    x = 120 * (1 - 1 / day.BETTER) / (1 - low / high)
+    assert pair.t == pytest.approx(7200 + x + day.TWAS_S, abs=2)
+    assert pair.call(1) == 1
+    assert np.all(pair.channel[6500:7200] == 0)
+
+
+def test_a_short_dip_moves_nobody():
+    pair = moving_pair(until=7260)
+    assert pair.stay(0) is None and pair.moves == 0
+
+
+def test_the_next_move_is_ten_minutes_later():
+    pair = moving_pair()
+    assert pair.stay(0) == 1
+    moved = pair.moved
+    pair.known[1] = pair.t, 20.0
+    assert pair.stay(0) == 1  # the channel is still the worse one
+    assert pair.moved - moved == day.STAY_S
+
+
+def test_the_rule_is_that_of_the_station():
+    link = Path(os.environ["HF_SOURCE_DIR"]) / "lib/ale/link"
+    keeper, used = ((link / f"{name}.h").read_text() for name in ("link_keeper", "used_channel"))
+    assert f"better = {day.BETTER:g};" in keeper
+    assert f"move_again = std::chrono::minutes({day.STAY_S // 60});" in keeper
+    assert f"window = std::chrono::minutes({day.BETTER_S // 60});" in used
+    assert f"silence = std::chrono::seconds({day.LOST_S});" in (link / "settings.h").read_text()
 
 
 def test_a_good_day_carries_what_the_link_can():

@@ -41,10 +41,14 @@ CALL_S = 11.5
 SOUND_S = 6.0
 #: What is known of a channel's quality is forgotten after this time.
 KNOWN_S = 3600
-#: A pair leaves a link if another channel promises three times as much for so long.
-BETTER, BETTER_S = 3.0, 120
-#: A link is given up if nothing has arrived for so long.
-LOST_S = 120
+#: The rule of the station (lib/ale/link/link_keeper.h): a pair moves if another channel promises
+#: more than BETTER times the mean of what this one promised in BETTER_S seconds, at most once in
+#: STAY_S.
+BETTER, BETTER_S, STAY_S = 3.0, 120, 600
+#: The TWAS before such a move, three words.
+TWAS_S = 1.2
+#: A link is given up if nothing has arrived for this time: silence_s of the station.
+LOST_S = 60
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,10 @@ class AlePair:
         self.known: Dict[int, Any] = {}  # by channel: second, SNR
         self.t = 0
         self.sounded = 0
+        self.moved = -STAY_S
+        self.moves = 0
+        #: Sums of what each channel has promised until each second.
+        self.sums = np.pad(np.cumsum(promise(w.snr_db), axis=1), ((0, 0), (1, 0)))
 
     def order(self) -> List[int]:
         """Channels in the order of calls: known ones by quality, then the others at random."""
@@ -139,9 +147,10 @@ class AlePair:
         good = sorted((c for c in known if known[c] > CALLS[0][0]), key=lambda c: -known[c])
         return good + rest + [c for c in known if c not in good]
 
-    def call(self) -> Optional[int]:
-        """Call on one channel after the other. Returns that of the link."""
-        for c in self.order():
+    def call(self, first: Optional[int] = None) -> Optional[int]:
+        """Call on one channel after the other, perhaps on a given one first. Returns that of the
+        link."""
+        for c in sorted(self.order(), key=lambda c: c != first):
             self.t += round(CALL_S)
             if self.t >= DAY_S:
                 return None
@@ -153,11 +162,13 @@ class AlePair:
         self.t += 60
         return None
 
-    def better(self, here: int) -> bool:
-        """Another channel promises enough more than this one."""
-        now = promise(self.w.snr_db[here, self.t])
-        return any(promise(db) > BETTER * now for c, (at, db) in self.known.items()
-                   if c != here and self.t - at <= KNOWN_S)
+    def better(self, here: int) -> Optional[int]:
+        """The best channel that promises enough more than this one did; None: there is none."""
+        mean = (self.sums[here, self.t] - self.sums[here, self.t - BETTER_S]) / BETTER_S
+        known = {c: float(promise(db)) for c, (at, db) in self.known.items()
+                 if c != here and self.t - at <= KNOWN_S}
+        best = max(known, key=lambda c: known[c], default=None)
+        return best if best is not None and known[best] > BETTER * mean else None
 
     def sound(self) -> None:
         """Both stations sound on every channel."""
@@ -169,29 +180,38 @@ class AlePair:
                 heard = self.random.random() < np.interp(db, *CALLS)
                 self.known[c] = self.t, db if heard else NOTHING_DB
 
-    def stay(self, here: int) -> None:
-        """Use the link until it is lost, or another channel is better, or it is time to sound."""
-        lost = worse = 0
+    def stay(self, here: int) -> Optional[int]:
+        """Use the link until it is lost, or another channel is better, or it is time to sound.
+        Returns the better channel."""
+        lost, began = 0, self.t
         while self.t < DAY_S:
             self.channel[self.t] = here
             db = float(self.w.snr_db[here, self.t])
             self.known[here] = self.t, db
             lost = lost + 1 if promise(db) <= 0 else 0
-            worse = worse + 1 if self.better(here) else 0
             self.t += 1
-            if lost >= LOST_S or worse >= BETTER_S:
-                return
+            if lost >= LOST_S:
+                self.known[here] = self.t, NOTHING_DB
+                return None
             if self.sound_every_s and self.t - self.sounded >= self.sound_every_s:
-                return
+                return None
+            if self.t - began >= BETTER_S and self.t - self.moved >= STAY_S:
+                there = self.better(here)
+                if there is not None:
+                    self.moved = self.t
+                    self.moves += 1
+                    self.t += round(TWAS_S)
+                    return there
+        return None
 
     def run(self) -> np.ndarray:
         """The channel of each second; -1: no link."""
+        there: Optional[int] = None
         while self.t < DAY_S:
             if self.sound_every_s and self.t - self.sounded >= self.sound_every_s:
                 self.sound()
-            here = self.call()
-            if here is not None:
-                self.stay(here)
+            here = self.call(there)
+            there = None if here is None else self.stay(here)
         return self.channel
 
 
