@@ -11,6 +11,8 @@ from flow import wait_for
 EXAMPLES = Path(os.environ["HF_SOURCE_DIR"]) / "examples"
 OCTETS = 400_000
 SNR_DB = 22
+#: A data link waits this long for an answer: 2.5 s, and the longest preamble of mode auto.
+ANSWER_WAIT_S = 6.7
 
 
 class Level(gr.hier_block2):
@@ -26,19 +28,20 @@ class Level(gr.hier_block2):
 class Pair:
     """Stations SAM and JOE on three channels whose levels can be changed."""
 
-    def __init__(self):
+    def __init__(self, octets=OCTETS, data_link=None, channel=f"awgn snr={SNR_DB}"):
         self.tb = gr.top_block()
-        self.airs = [hf.air(2, f"awgn snr={SNR_DB}", 1 + k) for k in range(3)]
+        self.airs = [hf.air(2, channel, 1 + k) for k in range(3)]
         self.levels, self.stations, self.logs, self.traffic = [], [], [], []
         for k, name in enumerate("ab"):
             d = station.load(str(EXAMPLES / f"ale_{name}.toml"))
             d.sis_server, d.mode = None, "auto"
+            d.data_link.update(data_link or {})
             self.levels.append([Level(air.sink(k)) for air in self.airs])
             s = station.Station(self.tb, d, [air.source(k) for air in self.airs], self.levels[-1])
             self.logs.append(watch.LogWatch())
             for block in (s.ale, s.data_link):
                 self.tb.msg_connect(block, "log", self.logs[-1], "log")
-            self.traffic.append(hf.traffic(f"1.2.0.{2 - k}", OCTETS if k == 0 else 0))
+            self.traffic.append(hf.traffic(f"1.2.0.{2 - k}", octets if k == 0 else 0))
             s.add_client(self.tb, self.traffic[-1])
             self.stations.append(s)
         self.sam, self.joe = (s.ale for s in self.stations)
@@ -96,4 +99,38 @@ def test_a_pair_moves_to_a_better_channel_and_no_octet_is_lost():
     print(f"\nwithout data for {pause:.1f} s, target 30 s; connections lost {lost}, target 0; "
           f"longest pause of the whole run {longest:.1f} s")
     assert pause <= 30
+    assert lost == 0
+
+
+def dying_pair(pair):
+    """The channel of the pair dies while it exchanges data. Gives the time and the station times
+    of the data received."""
+    for ale, other in ((pair.sam, "JOE"), (pair.joe, "SAM")):
+        ale.note(other, 2, SNR_DB - 1)
+        ale.note(other, 0, SNR_DB)
+    assert wait_for(lambda: pair.traffic[1].state().octets_received > 20_000, 60)
+    assert pair.sam.ale().channel == 0
+    pair.set_level(0, -100)
+    return pair.sam.ale().now
+
+
+def test_a_pair_leaves_a_channel_that_dies_at_once():
+    pair = Pair(octets=150_000, data_link={"max_transmission_s": 15})
+    with pair:
+        died = dying_pair(pair)
+        assert wait_for(lambda: pair.traffic[0].state().octets_confirmed == 150_000, 300)
+    received = pair.traffic[1].state()
+    assert received.octets_received == 150_000 and received.octets_damaged == 0
+    assert pair.sam.ale().channel == pair.joe.ale().channel == 2
+    ended = pair.times(0, "ALE: ended on channel 0: JOE: silent")
+    assert len(ended) == 1
+    first_silence = pair.times(0, "no answer", "round 1")
+    # Nobody can notice it before the end of our transmission under way.
+    over = min(t for t in first_silence if t > died) - ANSWER_WAIT_S
+    data = [t for t in pair.times(1, "DATA-ONLY", "1.2.0.1>1.2.0.2") if t > over]
+    lost = len(pair.times(1, "link with 1.2.0.1 made")) - 1
+    lost += sum(len(pair.times(k, "link with", "failed")) for k in (0, 1))
+    print(f"\nwithout data for {min(data) - over:.1f} s after the transmission under way, "
+          f"{min(data) - died:.1f} s in all, target 30 s; connections lost {lost}, target 0")
+    assert min(data) - over <= 30
     assert lost == 0

@@ -163,6 +163,7 @@ void node::impl::after_reception(station_time now)
         }
         const reception heard = d_rx.heard_of(p);
         note_unread(now, p.addr, heard.lost_d_pdus - p.heard.lost_d_pdus);
+        p.turn.repeats = p.heard.data && heard.lost_d_pdus > 0;
         d_node.modes.policy->on_reception(now, p.addr, heard);
         if (p.heard.ack) {
             measure_loss(now, p);

@@ -105,7 +105,8 @@ unsigned turns::unanswered(station_time now) const
         if (!granted(*p))
             continue;
         most = std::max(most, p->turn.silent);
-        if (quiet() && !d_carrier_since && p->link.made() && p->arq.rx.incomplete())
+        const bool more = p->arq.rx.incomplete() || p->turn.repeats;
+        if (quiet() && !d_carrier_since && p->link.made() && more)
             most = std::max(most, static_cast<unsigned>(std::max<long long>(0, waits)));
     }
     return most;

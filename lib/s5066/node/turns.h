@@ -57,8 +57,9 @@ public:
     bool active() const;
     /*! \brief Waits for an answer, one after the other, in which no peer with a grant was
      *         read although it should have transmitted.
-     *  \details Our transmissions without an answer. If data of the peer are incomplete, it
-     *  is also the time since the channel was last in use.
+     *  \details Our transmissions without an answer. If data of the peer are incomplete, or
+     *  were lost in its last transmission, it is also the time since the channel was last in
+     *  use.
      */
     unsigned unanswered(station_time now) const;
 

@@ -78,7 +78,8 @@ struct turn_state {
     unsigned silent_fair = 0;
     station_time fair_since{}; //!< start of the first that counts
     bool probe = false;        //!< the next transmission must be short
-    station_time ready_at{};   //!< no transmission before this
+    bool repeats = false; //!< data of its last transmission were lost, so it repeats them
+    station_time ready_at{}; //!< no transmission before this
     station_time
         not_before{}; //!< nor before this, whatever is heard: the peer asked to wait
     std::optional<station_time>
