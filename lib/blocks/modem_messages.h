@@ -39,9 +39,9 @@ tick(station_time now, bool lock_step, const std::optional<channel_use>& use = {
 //! Content of a tick_done.
 struct tick_answer {
     std::optional<mode> key_up;
-    std::string wanted;  //!< address of the node that data wait for; empty: none
-    bool active = false; //!< the data link exchanges something, or can send
-    bool joined = false; //!< it has a soft link
+    std::string wanted;      //!< address of the node that data wait for; empty: none
+    bool active = false;     //!< the data link exchanges something, or can send
+    bool joined = false;     //!< it has a soft link
     uint64_t unanswered = 0; //!< waits in a row in which the peer was not read
 };
 pmt::pmt_t tick_done(const tick_answer& answer);

@@ -17,8 +17,8 @@ _TRANSMITTING_S = 2.0
 
 
 class TransmitDial(SdrDial):
-    """Channel of the transmitter. Its transmission that has just ended may still be in the device's
-    buffers: set() waits for it, off the flowgraph's threads."""
+    """Channel of the transmitter. A transmission that has just ended may still be in the device's
+    buffers: set() waits for its end, off the flowgraph's threads."""
 
     def set(self, frequency_hz: float = 0, mode: str = "", passband_hz: int = 0) -> RigState:
         """See SdrDial."""
@@ -37,8 +37,8 @@ class WideSdrRadio(SdrRadio):
 
     def __init__(self, tb: gr.top_block, r: station.Radio, dials_hz: Sequence[float],
                  modem_rate: float = 9600) -> None:
-        """dials_hz: dial frequency of each channel. Raises as SdrRadio, and ValueError if a channel
-        is outside of the device's band."""
+        """dials_hz: dial frequency of each channel, all within the device's band
+        (station.Radio.check_band()). Raises as SdrRadio."""
         middle = r.sdr.frequency_hz
         self._turn = 2 * math.pi / (r.sdr.sample_rate or 5 * modem_rate)
         self._shifts = [hz + r.subcarrier_hz - middle for hz in dials_hz]
@@ -67,4 +67,3 @@ class WideSdrRadio(SdrRadio):
         shift = channel_hz - self.radio.sdr.frequency_hz
         if self._rotator is not None:
             self._rotator.set_phase_inc(self._turn * shift)
-
