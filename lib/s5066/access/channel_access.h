@@ -123,8 +123,6 @@ public:
     }
     //! True if a station was first heard after \p t. Calls before may have met its calls.
     bool newcomer_since(station_time t) const { return d_newest_heard_at > t; }
-    //! End of the last transmission of any station.
-    station_time busy_end() const { return d_busy_end; }
     //! An own transmission was answered.
     void answered(station_time now)
     {

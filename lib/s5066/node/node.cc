@@ -274,20 +274,6 @@ void node::impl::set_emcon(station_time now, bool on)
     d_sis.set_emcon(now, on);
 }
 
-void node::impl::set_grant(station_time now, const channel_grant& grant)
-{
-    const bool opens = grant.open && !d_turns.open();
-    d_turns.set_grant(grant);
-    if (!opens)
-        return;
-    // Silence on the channel before, and the pause that follows it, are no guide here.
-    for (auto& [raw, p] : d_node.peers)
-        if (p->turn.silent > 0) {
-            d_node.modes.policy->on_new_channel(p->addr);
-            p->turn.ready_at = std::min(p->turn.ready_at, now);
-        }
-}
-
 void node::impl::on_carrier(station_time now, bool present)
 {
     d_turns.on_carrier(now, present);
@@ -470,7 +456,18 @@ void node::set_utc(station_time now, double utc)
 }
 void node::set_grant(station_time now, bool open, std::optional<address> only)
 {
-    d_impl->set_grant(d_impl->d_time.advance(now), { open, only });
+    const station_time at = d_impl->d_time.advance(now);
+    auto& turns = d_impl->whose_turn();
+    const bool opens = open && !turns.open();
+    turns.set_grant({ open, only });
+    if (!opens)
+        return;
+    // Silence on the channel before, and the pause that follows it, are no guide here.
+    for (auto& [raw, p] : d_impl->d_node.peers)
+        if (p->turn.silent > 0) {
+            d_impl->d_node.modes.policy->on_new_channel(p->addr);
+            p->turn.ready_at = std::min(p->turn.ready_at, at);
+        }
 }
 std::optional<address> node::wanted() const { return d_impl->whose_turn().wanted(); }
 bool node::active() const { return d_impl->whose_turn().active(); }

@@ -67,7 +67,6 @@ public:
     void set_broadcast(station_time now, bool on);
     void set_utc(station_time now, double utc);
     void set_emcon(station_time now, bool on);
-    void set_grant(station_time now, const channel_grant& grant);
     turns& whose_turn() { return d_turns; }
     node_state state() const;
 

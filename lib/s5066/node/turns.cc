@@ -98,8 +98,7 @@ bool turns::active() const
 
 unsigned turns::unanswered(station_time now) const
 {
-    const auto waits =
-        (now - d_access.busy_end()) / from_seconds(d_access.answer_wait_s());
+    const auto waits = (now - d_used_until) / from_seconds(d_access.answer_wait_s());
     unsigned most = 0;
     for (const auto& [raw, p] : d_node.peers) {
         if (!granted(*p))
@@ -249,6 +248,7 @@ void turns::end_own(station_time now, const transmission& tx)
 {
     peer& p = *tx.to();
     d_transmitting = false;
+    d_used_until = now;
     d_carrier_since.reset();
     d_access.ended_own(now, p.addr);
     if (tx.has_data()) {
@@ -327,6 +327,7 @@ void turns::end_reception(station_time end,
                           std::optional<address> asked)
 {
     d_receiving = false;
+    d_used_until = end;
     // The addressed station may answer first; all others, and new calls, wait for that.
     d_turn_at = end + from_seconds(d_access.turnaround_s());
     d_access.ended(end, asked);
@@ -370,6 +371,7 @@ void turns::on_carrier(station_time now, bool present)
                          " s of a signal that was not received");
     // The addressed station may answer first. If this was the answer that we wait for, it
     // is lost.
+    d_used_until = now;
     d_access.began_unknown(*d_carrier_since, d_waiting != nullptr);
     d_carrier_since.reset();
     d_access.ended(now);

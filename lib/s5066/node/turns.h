@@ -133,8 +133,9 @@ private:
     std::optional<station_time> d_carrier_since;
     peer* d_turn = nullptr; // has just addressed us: we may answer at once
     station_time d_turn_at{};
-    station_time d_free_at{};  // earliest start of transmissions that are no answers
-    peer* d_waiting = nullptr; // must answer us
+    station_time d_used_until{}; // end of the last transmission of any station
+    station_time d_free_at{};    // earliest start of transmissions that are no answers
+    peer* d_waiting = nullptr;   // must answer us
     station_time d_answer_by{};
     uint32_t d_last_peer = 0;    // to alternate between peers
     station_time d_run_since{};  // start of the present run of turns with d_last_peer
