@@ -216,8 +216,8 @@ class Radio:
             if abs(hz + self.subcarrier_hz - self.sdr.frequency_hz) > reach:
                 low, high = (self.sdr.frequency_hz - self.subcarrier_hz + x
                              for x in (-reach, reach))
-                raise StationError(f"[ale] wide = true: channel {hz:.0f} Hz is outside of what the "
-                                   f"SDR receives at once, {low:.0f} to {high:.0f} Hz")
+                raise StationError(f"[ale] wide = true: channel {hz:.0f} Hz is outside of what "
+                                   f"the SDR receives at once, {low:.0f} to {high:.0f} Hz")
 
     def check_bandwidth(self, bandwidth_khz: int) -> None:
         """Raise StationError if the channel does not fit into the audio."""
