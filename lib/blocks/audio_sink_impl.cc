@@ -90,7 +90,7 @@ private:
         const auto begin = steady::now();
         auto since = begin;
         unsigned full = 0;
-        bool told = false;
+        bool reported = false;
         while (done < frames) {
             boost::this_thread::interruption_point();
             const auto now = steady::now();
@@ -99,7 +99,7 @@ private:
                                                           // underrun
             if (empty)
                 ran_empty(now);
-            told = told || empty;
+            reported = reported || empty;
             done += took;
             if (took > 0) {
                 full = 0;
@@ -114,7 +114,7 @@ private:
         d_given += frames;
         const double held = d_device->holding();
         const auto now = steady::now();
-        if (!told && d_moving && d_device->runs() == d_runs)
+        if (!reported && d_moving && d_device->runs() == d_runs)
             look_for_holes(held, begin, now);
         d_empty_at = now + duration(held);
         d_target.at(seconds_of(now));

@@ -127,7 +127,7 @@ private:
         if (v.lost > 0)
             put_in(v.lost);
         d_leave_out = v.repeated;
-        if (!known || v.anew) {
+        if (!known || v.time_was_set) {
             const auto origin = *d_timeline.origin();
             message_port_pub(pmt::mp("time"),
                              pdu::builder("time")

@@ -66,7 +66,7 @@ void sis_connection::send(std::vector<uint8_t> primitive)
 
 void sis_connection::close()
 {
-    d_told = true;
+    d_reported = true;
     shut();
 }
 
@@ -138,9 +138,9 @@ void sis_connection::broken(const std::string& why)
     shut();
     // Defer on_broken: the sender may be iterating over a list of connections.
     boost::asio::post(d_socket.get_executor(), [self = shared_from_this(), why] {
-        if (!self->d_told)
+        if (!self->d_reported)
             self->on_broken(why);
-        self->d_told = true;
+        self->d_reported = true;
     });
 }
 

@@ -67,7 +67,7 @@ private:
     size_t d_waiting = 0;
     size_t d_without_primitive = 0; // octets read since the last whole one
     bool d_open = false;
-    bool d_told = false; // the user knows that the connection has ended
+    bool d_reported = false; // the user knows that the connection has ended
     bool d_reading = false, d_writing = false;
 };
 

@@ -179,7 +179,7 @@ void sis_edge::drop(uint64_t id)
     if (it == d_clients.end())
         return;
     it->second.connection->close();
-    if (it->second.told)
+    if (it->second.announced)
         d_around.gone(id);
     d_clients.erase(it);
     ++d_disconnected;
@@ -214,7 +214,7 @@ void sis_edge::take(uint64_t id)
         }
         if (type_of(*p) == 2)
             c.bound = false;
-        c.told = true;
+        c.announced = true;
         d_around.to_link(id, *p);
     }
 }

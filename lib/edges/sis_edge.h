@@ -95,8 +95,8 @@ private:
         int rank = 0; // rank of the last bind
         int sap = 0;
         bool flow_off = false;
-        bool told = false; // the data link knows the client
-        size_t over = 0;   // octets of data taken since flow_off
+        bool announced = false; // the data link knows the client
+        size_t over = 0;        // octets of data taken since flow_off
         unsigned primitives = primitives_per_tick;
         size_t octets = octets_per_tick;
         std::optional<std::vector<uint8_t>> held; // data that waits for DATA_FLOW_ON

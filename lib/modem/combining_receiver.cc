@@ -42,8 +42,8 @@ void combining_receiver::push(size_t receiver,
     if (!d_again)
         usual.push(samples, n, erased);
     else
-        for (const auto& told : d_told[receiver])
-            told->push(samples, n, erased);
+        for (const auto& cued : d_cued[receiver])
+            cued->push(samples, n, erased);
 }
 
 /* Time by which the data of \p m begin later in the recording of \p receiver than in that
@@ -79,7 +79,7 @@ bool combining_receiver::again()
     if (d_again)
         return false;
     const auto messages = combine();
-    d_told.resize(d_receivers.size());
+    d_cued.resize(d_receivers.size());
     for (const combined_message& m : messages) {
         if (m.joined)
             continue; // nobody knows where its preamble is
@@ -96,8 +96,8 @@ bool combining_receiver::again()
                 later ? known_within_s : soft_combiner::options().max_delay_s;
             if (begin_s + within_s <= 0)
                 continue; // the recording starts later
-            d_told[k].push_back(std::make_unique<told_receiver>(
-                told_transmission{ m.m, m.blocks, begin_s, within_s }, d_options));
+            d_cued[k].push_back(std::make_unique<cued_receiver>(
+                cued_transmission{ m.m, m.blocks, begin_s, within_s }, d_options));
             d_again = true;
         }
     }
@@ -115,9 +115,9 @@ std::vector<combined_message> combining_receiver::combine() const
     for (size_t k = 0; k < d_receivers.size(); ++k)
         for (const soft_transmission& t : d_receivers[k]->heard())
             all.add(k, t);
-    for (size_t k = 0; k < d_told.size(); ++k)
-        for (const auto& told : d_told[k])
-            for (soft_transmission& t : told->heard())
+    for (size_t k = 0; k < d_cued.size(); ++k)
+        for (const auto& cued : d_cued[k])
+            for (soft_transmission& t : cued->heard())
                 all.add(k, std::move(t), true);
     return all.combine();
 }

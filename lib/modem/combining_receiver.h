@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "modem/cued_receiver.h"
 #include "modem/soft_combiner.h"
 #include "modem/soft_receiver.h"
-#include "modem/told_receiver.h"
 
 #include <complex>
 #include <cstddef>
@@ -70,7 +70,7 @@ private:
     bool d_again = false; // samples come for the second time
     std::vector<std::unique_ptr<soft_receiver>> d_receivers;
     //! Of each receiver: those for the transmissions that others have found.
-    std::vector<std::vector<std::unique_ptr<told_receiver>>> d_told;
+    std::vector<std::vector<std::unique_ptr<cued_receiver>>> d_cued;
 };
 
 } // namespace gr::hf::kernel

@@ -94,13 +94,13 @@ void half_duplex_modem::sense(const std::complex<float>* rx)
 {
     if (!rx || d_receiving) {
         d_carrier.reset();
-        d_carrier_told = false;
+        d_carrier_reported = false;
         return;
     }
     d_carrier.push(rx, tick_samples());
-    if (d_carrier_told != d_carrier.present()) {
-        d_carrier_told = d_carrier.present();
-        d_user.on_carrier(now(), *d_carrier_told);
+    if (d_carrier_reported != d_carrier.present()) {
+        d_carrier_reported = d_carrier.present();
+        d_user.on_carrier(now(), *d_carrier_reported);
     }
 }
 

@@ -98,7 +98,7 @@ private:
     channel_report d_channel;
     std::shared_ptr<const block_details> d_block;
     carrier_detector d_carrier;
-    std::optional<bool> d_carrier_told;
+    std::optional<bool> d_carrier_reported;
     uint64_t d_samples = 0;   // received
     uint64_t d_tx_origin = 0; // station sample of the first sample of the transmission
 };

@@ -58,7 +58,7 @@ double elapsed_s(const description& d, int64_t number)
 
 } // namespace
 
-void soft_combiner::add(size_t receiver, soft_transmission t, bool told)
+void soft_combiner::add(size_t receiver, soft_transmission t, bool cued)
 {
     if (t.blocks.empty())
         return;
@@ -66,7 +66,7 @@ void soft_combiner::add(size_t receiver, soft_transmission t, bool told)
     for (const soft_block& b : t.blocks)
         for (const float ratio : b.ratios)
             certainty += std::abs(limited(ratio));
-    d_receptions.push_back({ receiver, std::move(t), certainty, told });
+    d_receptions.push_back({ receiver, std::move(t), certainty, cued });
 }
 
 // The shift at which a reception agrees best with the sums; empty: it does not belong.
@@ -235,7 +235,7 @@ std::vector<soft_combiner::group> soft_combiner::groups() const
 {
     std::vector<const reception*> order;
     for (const reception& r : d_receptions)
-        if (!r.told)
+        if (!r.cued)
             order.push_back(&r);
     std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
         return a->certainty > b->certainty;
@@ -255,7 +255,7 @@ std::vector<soft_combiner::group> soft_combiner::groups() const
         }
     }
     unite(groups);
-    add_told(groups);
+    add_cued(groups);
     return groups;
 }
 
@@ -279,11 +279,11 @@ void soft_combiner::unite(std::vector<group>& groups) const
     }
 }
 
-void soft_combiner::add_told(std::vector<group>& groups) const
+void soft_combiner::add_cued(std::vector<group>& groups) const
 {
     for (const reception& r : d_receptions)
         for (group& g : groups)
-            if (const auto shift = r.told ? shift_in(g, r) : std::nullopt) {
+            if (const auto shift = r.cued ? shift_in(g, r) : std::nullopt) {
                 add_to(g, r, *shift);
                 break;
             }

@@ -67,10 +67,10 @@ public:
     explicit soft_combiner(const options& o) : d_o(o) {}
 
     /*! \brief Add a reception of receiver number \p receiver.
-     *  \param told true: found where others heard it, so it counts only together with
+     *  \param cued true: found where others heard it, so it counts only together with
      *         them
      */
-    void add(size_t receiver, soft_transmission t, bool told = false);
+    void add(size_t receiver, soft_transmission t, bool cued = false);
 
     /*! \brief Combine and decode everything added, in order of time.
      *  \details An incomplete reception of one receiver is left out if others had a
@@ -84,7 +84,7 @@ private:
         size_t receiver;
         soft_transmission what;
         double certainty; // sum of the ratios' magnitudes
-        bool told;
+        bool cued;
     };
     struct placed {
         const reception* heard;
@@ -101,7 +101,7 @@ private:
     std::optional<int64_t> shift_of(const group& g, const group& other) const;
     std::vector<group> groups() const;
     void unite(std::vector<group>& groups) const;
-    void add_told(std::vector<group>& groups) const;
+    void add_cued(std::vector<group>& groups) const;
     bool follows_wrongly(const combined_message& m,
                          const std::vector<combined_message>& all) const;
     static void add_to(group& g, const reception& r, int64_t shift);

@@ -81,9 +81,9 @@ void tcp_modem::greet()
     send(setup);
     const mode& m = settings().tx_mode;
     send(transmit_setup{ static_cast<uint32_t>(m.rate_bps), blocking_bits(m) });
-    d_told = transmitter_state::flushed;
+    d_reported = transmitter_state::flushed;
     d_status_at = d_now;
-    send(tx_status{ d_told, static_cast<uint32_t>(fifo_space()), 0, 0, 0 });
+    send(tx_status{ d_reported, static_cast<uint32_t>(fifo_space()), 0, 0, 0 });
     rx_carrier();
 }
 
@@ -147,8 +147,8 @@ void tcp_modem::on_start()
     }
     start_tx();
     if (last_known()) { // the terminal waits for STARTED in any case
-        d_told = transmitter_state::started;
-        send(tx_status{ d_told,
+        d_reported = transmitter_state::started;
+        send(tx_status{ d_reported,
                         static_cast<uint32_t>(fifo_space()),
                         static_cast<uint32_t>(queued()),
                         0,
@@ -178,7 +178,7 @@ transmitter_state tcp_modem::wire_state() const
 void tcp_modem::send_status()
 {
     tx_status s;
-    s.state = d_told = wire_state();
+    s.state = d_reported = wire_state();
     s.fifo_space = static_cast<uint32_t>(fifo_space());
     s.fifo_fill = static_cast<uint32_t>(queued());
     if (state() == tx_state::started) {
@@ -201,7 +201,7 @@ void tcp_modem::tx_changed()
         on_transfer(held);
         process();
     }
-    if (moving() || wire_state() != d_told)
+    if (moving() || wire_state() != d_reported)
         send_status();
 }
 
@@ -218,7 +218,7 @@ void tcp_modem::rx_carrier()
     }
     send(c);
     // With a receiver master the carrier decides whether the port is ready.
-    if (wire_state() != d_told)
+    if (wire_state() != d_reported)
         send_status();
 }
 

@@ -60,7 +60,7 @@ private:
     packet_id d_last_id{};
     uint64_t d_next_id = 1;
     station_time d_status_at{};
-    transmitter_state d_told = transmitter_state::flushed;
+    transmitter_state d_reported = transmitter_state::flushed;
 };
 
 } // namespace gr::hf::modem_interface

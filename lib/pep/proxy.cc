@@ -147,8 +147,8 @@ void proxy::on_connect_failed(station_time now, connection_id conn, status why)
     if (c == nullptr || c->state != phase::connecting)
         return;
     ++d_impl->d_stats.failed;
-    const status told = why == status::connected ? status::general_failure : why;
-    d_impl->d_link.refuse(now, c->stream, uint8_t(told));
+    const status reason = why == status::connected ? status::general_failure : why;
+    d_impl->d_link.refuse(now, c->stream, uint8_t(reason));
     d_impl->forget(*c);
     d_impl->pump();
 }

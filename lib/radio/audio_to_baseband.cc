@@ -193,14 +193,15 @@ void audio_to_baseband::fade(bool hit)
 void audio_to_baseband::tell_erased(size_t appended)
 {
     d_erased.clear();
-    const int64_t end = d_told + static_cast<int64_t>(appended);
+    const int64_t end = d_reported + static_cast<int64_t>(appended);
     for (; !d_missing.empty() && d_missing.front().sample < end; d_missing.pop_front()) {
         d_erased.resize(appended, 0);
         const auto& m = d_missing.front();
-        if (m.sample >= d_told)
-            d_erased[static_cast<size_t>(m.sample - d_told)] = std::min(m.share, 1.0f);
+        if (m.sample >= d_reported)
+            d_erased[static_cast<size_t>(m.sample - d_reported)] =
+                std::min(m.share, 1.0f);
     }
-    d_told = end;
+    d_reported = end;
 }
 
 } // namespace gr::hf::kernel

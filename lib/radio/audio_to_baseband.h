@@ -93,7 +93,7 @@ private:
         float share;
     };
     std::deque<missing> d_missing; // not reported yet
-    int64_t d_told = 0;            // output samples reported
+    int64_t d_reported = 0;        // output samples reported
     std::vector<float> d_erased;
 };
 

@@ -17,7 +17,7 @@ rx_timeline::verdict rx_timeline::at(const device_time& t)
     const double step = t - d_origin->after(count, d_rate);
     if (step > longest_gap_s || step < -longest_repeat_s) {
         d_origin = t.after(-count, d_rate);
-        v.anew = true;
+        v.time_was_set = true;
         return v;
     }
     // Drivers round times to their unit: less than half a sample is no step.

@@ -25,9 +25,9 @@ public:
 
     //! Action before the next sample is taken.
     struct verdict {
-        uint64_t lost = 0;     //!< missing samples to put in
-        uint64_t repeated = 0; //!< repeated samples to skip
-        bool anew = false;     //!< the device's time was set: origin() has moved
+        uint64_t lost = 0;         //!< missing samples to put in
+        uint64_t repeated = 0;     //!< repeated samples to skip
+        bool time_was_set = false; //!< the device's time was set: origin() has moved
     };
 
     //! \param sample_rate of the device, samples/s, positive

@@ -131,7 +131,7 @@ octets stream_scheduler::send_control(stream& s)
     stream_control c;
     c.sid = s.name.sid();
     c.ack = static_cast<uint16_t>(s.rx.ack() + s.incarnations.in.base);
-    s.ending.told = s.ending.told || s.owes_end();
+    s.ending.known_to_peer = s.ending.known_to_peer || s.owes_end();
     c.window = s.rx.end_unread() ? window_end_unread
                : s.control.shut  ? window_closed
                                  : window_unlimited;
@@ -160,7 +160,7 @@ octets stream_scheduler::build_data(stream& s, size_t size)
     if (s.incarnations.out.used)
         d.check = s.incarnations.out.check;
     d.other_ended = s.owes_end();
-    s.ending.told = s.ending.told || d.other_ended;
+    s.ending.known_to_peer = s.ending.known_to_peer || d.other_ended;
     d.data = std::move(part.data);
     return encode({ extended, std::move(d) });
 }
@@ -207,7 +207,7 @@ octets stream_scheduler::build_open(stream& s, size_t size)
         d.instance = c.instance;
         d.answers = s.open_name();
         d.other_ended = s.owes_end();
-        s.ending.told = s.ending.told || d.other_ended;
+        s.ending.known_to_peer = s.ending.known_to_peer || d.other_ended;
     }
     d.open_data = std::move(s.open_data);
     d.data = std::move(part.data);

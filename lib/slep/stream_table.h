@@ -32,9 +32,9 @@ struct stream_incarnations {
 
 //! What the two sides know about the end of our direction and of the peer's.
 struct stream_ending {
-    bool confirmed = false; //!< the peer's user has all of our direction
-    bool shown = false;     //!< the peer has confirmed it with its own end
-    bool told = false;      //!< the peer knows that our user has all of its direction
+    bool confirmed = false;     //!< the peer's user has all of our direction
+    bool shown = false;         //!< the peer has confirmed it with its own end
+    bool known_to_peer = false; //!< the peer knows that our user has all of its direction
 
     //! A PDU of the peer reports whether its user has all of our direction.
     void said(bool ended)
@@ -160,7 +160,10 @@ struct stream {
     }
     //! The peer must still learn that our user has all its data. Until then it may hold
     //! our end back from its user.
-    bool will_owe_end() const { return confirms_end() && !ending.told && !ending.shown; }
+    bool will_owe_end() const
+    {
+        return confirms_end() && !ending.known_to_peer && !ending.shown;
+    }
     bool owes_end() const { return will_owe_end() && tx.fin_built() && rx.complete(); }
     //! We have no PDU on its way that would show whether the peer is alive.
     bool only_waits() const

@@ -253,9 +253,9 @@ class Console:
             if m.kind == LOAD:
                 r.received += len(p.u_pdu)
             elif m.kind == REPORT:
-                told = _parse_report(m.body)
-                if told is not None:
-                    r.far_octets, r.far_seconds, r.far_age = told
+                report = _parse_report(m.body)
+                if report is not None:
+                    r.far_octets, r.far_seconds, r.far_age = report
 
     def broadcast(self, count: int, interval: float, size: int, repeats: int,
                   progress: Progress = lambda: None) -> int:
@@ -279,8 +279,8 @@ def _load_octets(u_pdu: bytes, session: int) -> int:
 
 def _parse_report(body: bytes) -> Optional[Tuple[int, float, float]]:
     try:
-        told = json.loads(body.rstrip(b"\x55"))
-        return int(told["octets"]), float(told["seconds"]), float(told.get("age", 0.0))
+        report = json.loads(body.rstrip(b"\x55"))
+        return int(report["octets"]), float(report["seconds"]), float(report.get("age", 0.0))
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -294,10 +294,10 @@ TEST(rx_timeline, takes_a_clock_that_was_set_as_such)
         t.at({ 50, 0 });
         t.counted(480000);
         const auto v = t.at(set);
-        EXPECT_TRUE(v.anew);
+        EXPECT_TRUE(v.time_was_set);
         EXPECT_EQ(v.lost + v.repeated, 0u);
         EXPECT_NEAR(*t.origin() - set, -10, 1e-9);
-        EXPECT_FALSE(t.at(set).anew);
+        EXPECT_FALSE(t.at(set).time_was_set);
     }
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double subcarrier_hz = 1800;
 constexpr double symbol_rate_bd = 2400; // of modems in 3 kHz
-constexpr size_t most_told = 1024;
+constexpr size_t most_reported = 1024;
 // Words are reported at most this much after their start: three words that are lost, one
 // that is read, and one that settles.
 constexpr int64_t tuned_memory = 4 * link_radio::rate;
@@ -131,8 +131,8 @@ void link_radio::take_actions()
             d_sending.emplace(a->words, static_cast<double>(rate), subcarrier_hz);
             d_started = false;
         }
-        if (d_told.size() < most_told)
-            d_told.push_back(std::move(*a));
+        if (d_reported.size() < most_reported)
+            d_reported.push_back(std::move(*a));
     }
 }
 
@@ -165,10 +165,10 @@ link_radio::transmit(const sample* modem, size_t n, const std::vector<sample*>& 
 
 std::optional<link_action> link_radio::poll()
 {
-    if (d_told.empty())
+    if (d_reported.empty())
         return std::nullopt;
-    link_action a = std::move(d_told.front());
-    d_told.pop_front();
+    link_action a = std::move(d_reported.front());
+    d_reported.pop_front();
     return a;
 }
 

@@ -96,7 +96,7 @@ private:
     bool d_detected = false; // tones on this channel of the scan
     bool d_started = false;  // the first sample of d_sending is out
     std::vector<sample> d_piece, d_zeros;
-    std::deque<link_action> d_told;
+    std::deque<link_action> d_reported;
 };
 
 } // namespace gr::hf::ale

@@ -135,7 +135,8 @@ double block_decoder::likelihood(const std::vector<float>& soft)
     return sum;
 }
 
-decoded_block block_decoder::decode(const std::vector<float>& soft)
+decoded_block block_decoder::decode(const std::vector<float>& soft,
+                                    const std::vector<float>& evidence)
 {
     decoded_block out;
     const size_t n = d_d.input_bits;
@@ -154,12 +155,14 @@ decoded_block block_decoder::decode(const std::vector<float>& soft)
         d_end_known = false;
     }
     if (d_d.code.tail_biting) {
-        d_waiting = d_pairs;
+        d_waiting.clear();
         d_viterbi.decode_tail_biting(d_pairs.data(), n, out.bits);
     } else {
-        d_waiting.insert(d_waiting.end(), d_pairs.begin(), d_pairs.end());
         d_viterbi.decode_running(d_pairs.data(), n, out.bits);
     }
+    if (&evidence != &soft)
+        to_pairs(evidence);
+    d_waiting.insert(d_waiting.end(), d_pairs.begin(), d_pairs.end());
     compare(out);
     return out;
 }

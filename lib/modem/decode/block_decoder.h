@@ -36,7 +36,11 @@ public:
     const description& waveform() const { return d_d; }
 
     //! \p soft holds description::coded_bits values, positive for 0, in order of arrival.
-    decoded_block decode(const std::vector<float>& soft);
+    decoded_block decode(const std::vector<float>& soft) { return decode(soft, soft); }
+
+    //! The same. The result is compared with \p evidence instead of \p soft.
+    decoded_block decode(const std::vector<float>& soft,
+                         const std::vector<float>& evidence);
 
     /*! \brief The a-posteriori ratio of each received bit, for iterating. Call any number
      *         of times before decode() of the same block.
@@ -61,7 +65,7 @@ private:
     viterbi_decoder d_viterbi;
     code_plan d_mother; // the code without repetition and puncturing
     convolutional_encoder d_encoder;
-    std::vector<float> d_waiting; // pairs whose bits are not decided yet
+    std::vector<float> d_waiting; // evidence of pairs whose bits are not decided yet
     soft_decoder d_soft;
     std::vector<float> d_posterior;       // of pairs
     soft_decoder::metrics d_begin, d_end; // states of a running code, for this block

@@ -94,23 +94,26 @@ void iterative_detector::equalise_again(frame_source& source,
         d_equaliser.equalise(f, &beliefs[symbol], d_estimates);
         note(symbol);
         for (size_t i = 0; i < d_estimates.size(); ++i, ++symbol) {
-            float* const soft = &d_soft[symbol * bits];
+            const size_t k = symbol * bits;
             for (unsigned b = 0; b < bits; ++b)
-                prior[b] = std::clamp(posterior[symbol * bits + b] - soft[b],
-                                      -largest_ratio,
-                                      largest_ratio);
-            d_symbols.soft_bits(d_scrambling[symbol], d_estimates[i], prior.data(), soft);
+                prior[b] = std::clamp(
+                    posterior[k + b] - d_soft[k + b], -largest_ratio, largest_ratio);
+            const uint8_t scrambling = d_scrambling[symbol];
+            d_symbols.soft_bits(scrambling, d_estimates[i], &d_evidence[k]);
+            d_symbols.soft_bits(scrambling, d_estimates[i], prior.data(), &d_soft[k]);
         }
     }
 }
 
-void iterative_detector::add_up(const std::vector<part>& parts)
+// Sum of the soft bits of all parts.
+void iterative_detector::add_up(const std::vector<part>& parts,
+                                std::vector<float> iterative_detector::*soft,
+                                std::vector<float>& sum)
 {
-    d_sum = d_soft;
-    for (const part& p : parts)
-        if (p.detector != this)
-            for (size_t i = 0; i < d_sum.size(); ++i)
-                d_sum[i] += p.detector->d_soft[i];
+    sum = parts.front().detector->*soft;
+    for (size_t p = 1; p < parts.size(); ++p)
+        for (size_t i = 0; i < sum.size(); ++i)
+            sum[i] += (parts[p].detector->*soft)[i];
 }
 
 // A-posteriori ratios of the sum. Counts decisions that changed, and decisions that
@@ -138,12 +141,15 @@ std::vector<decoded_block> iterative_detector::end_blocks(const std::vector<part
 {
     iterative_detector& first = *parts.front().detector;
     first.iterate(parts);
+    // The decoder's help would confirm its own errors, so it does not count as evidence.
+    std::vector<float> evidence;
+    add_up(parts, &iterative_detector::d_evidence, evidence);
     std::vector<decoded_block> decoded;
     for (const part& p : parts) {
         iterative_detector& one = *p.detector;
         if (one.d_details)
-            one.d_details->llrs = first.d_sum;
-        decoded.push_back(one.d_decoder->decode(first.d_sum));
+            one.d_details->llrs = evidence;
+        decoded.push_back(one.d_decoder->decode(first.d_sum, evidence));
         one.forget();
     }
     return decoded;
@@ -190,7 +196,9 @@ void iterative_detector::iterate(const std::vector<part>& parts)
     double corrected_before = 1;
     d_decisions.clear();
     choose_reading(parts);
-    add_up(parts);
+    for (const part& p : parts)
+        p.detector->d_evidence = p.detector->d_soft;
+    add_up(parts, &iterative_detector::d_soft, d_sum);
     for (size_t round = 0; round < rounds; ++round) {
         const auto [changed, corrections] = decide();
         const auto size = static_cast<double>(d_decisions.size());
@@ -208,7 +216,7 @@ void iterative_detector::iterate(const std::vector<part>& parts)
         form_beliefs();
         for (const part& p : parts)
             p.detector->equalise_again(*p.source, d_beliefs, d_posterior);
-        add_up(parts);
+        add_up(parts, &iterative_detector::d_soft, d_sum);
     }
 }
 

@@ -60,7 +60,9 @@ private:
     void choose_reading(const std::vector<part>& parts);
     void take_reading();
     void iterate(const std::vector<part>& parts);
-    void add_up(const std::vector<part>& parts);
+    static void add_up(const std::vector<part>& parts,
+                       std::vector<float> iterative_detector::*soft,
+                       std::vector<float>& sum);
     progress decide();
     void equalise_again(frame_source& source,
                         const std::vector<symbol_belief>& beliefs,
@@ -75,7 +77,8 @@ private:
     linear_equaliser d_equaliser;
     std::unique_ptr<block_decoder> d_decoder; // of the reading
     std::vector<uint8_t> d_scrambling;        // of the block's symbols
-    std::vector<float> d_soft; // soft bits of this detector, of the last round
+    // Soft bits of this detector, of the last round, with and without the decoder's help.
+    std::vector<float> d_soft, d_evidence;
     std::vector<float> d_sum, d_posterior; // of all parts
     std::vector<uint8_t> d_decisions;
     std::vector<symbol_belief> d_beliefs;

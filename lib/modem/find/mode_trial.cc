@@ -161,7 +161,7 @@ mode_trial::state mode_trial::judge(hypothesis& h)
 }
 
 /* Blocks of a tail-biting code that are read some frames off agree with it but for these frames: of places
- * of the same mode the best one is right. Null: it cannot be told yet. */
+ * of the same mode the best one is right. Null: not decided yet. */
 const mode_trial::hypothesis* mode_trial::best_place_like(const hypothesis& h) const
 {
     const hypothesis* best = &h;

@@ -203,8 +203,8 @@ public:
         d_powers[d_count] = known ? power : d_mean.value();
         judge(d_powers.average(d_count));
         ++d_count;
-        const int64_t told = d_count - 1 - static_cast<int64_t>(d_spans.delay);
-        return told >= 0 && d_erased[d_powers.at(told)];
+        const int64_t reported = d_count - 1 - static_cast<int64_t>(d_spans.delay);
+        return reported >= 0 && d_erased[d_powers.at(reported)];
     }
 
     //! Take the powers of \p n samples; hit[i] becomes the result of push() for the i-th.

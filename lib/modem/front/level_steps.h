@@ -78,7 +78,7 @@ private:
         }
         if (d_best == 0 || d_count - w - d_best_at < w / 2)
             return std::nullopt;
-        return told();
+        return reported();
     }
 
     static constexpr int symbol = symbol_grid::samples_per_symbol;
@@ -100,7 +100,7 @@ private:
         return std::log(power(i, i + length) / power(i - length, i));
     }
 
-    std::optional<step> told()
+    std::optional<step> reported()
     {
         const int64_t w = d_window;
         const int64_t from = d_best_at - w, to = d_best_at + w;

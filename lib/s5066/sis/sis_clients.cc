@@ -163,7 +163,7 @@ void sis_clients::unbind(station_time now,
     if (k.is_bound) {
         d_saps.erase(k.who.sap);
         k.is_bound = false;
-        k.told_off = false;
+        k.flow_off_sent = false;
         d_unbound(now, k.who.client);
     }
     if (why) {

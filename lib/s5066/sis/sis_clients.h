@@ -23,7 +23,7 @@ struct sis_client {
     delivery_mode service; //!< service type of its bind
     bool flow_on = true;
     //! S_SUBNET_AVAILABILITY "off" was sent, because of a hard link.
-    bool told_off = false;
+    bool flow_off_sent = false;
 
     unsigned invalid = 0; //!< invalid primitives received
     station_time keep_alive_at{};

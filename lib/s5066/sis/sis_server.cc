@@ -141,10 +141,10 @@ void sis_server::tell_availability()
     for (const auto& [sap, c] : d_clients.saps()) {
         sis_client& k = *d_clients.at(sap);
         const bool off = !d_hard_links.open_to(k.who);
-        if (off == k.told_off) {
+        if (off == k.flow_off_sent) {
             continue;
         }
-        k.told_off = off;
+        k.flow_off_sent = off;
         d_clients.send(c,
                        off ? availability(node_status::off, because_hard_link)
                            : availability(on_the_air(), because_unspecified));

@@ -56,14 +56,14 @@ real_transfer_result run(const real_transfer& t)
     lock_step_pair pair({ node_of(t, 0), node_of(t, 1) }, t.link, t.seed);
     for (size_t k = 0; k < 2; ++k)
         pair.attach(k, clients[k]);
-    uint64_t told = 0;
+    uint64_t reported = 0;
     const auto done = [&] {
         const auto& s = clients[0].engine.state();
         const uint64_t octets = t.arq ? s.octets_confirmed + s.octets_rejected
                                       : clients[1].engine.state().octets_received;
-        if (t.progress && octets != told)
+        if (t.progress && octets != reported)
             t.progress(static_cast<double>(octets) / static_cast<double>(t.octets));
-        told = octets;
+        reported = octets;
         return t.octets <= octets;
     };
     pair.run_until(done, from_seconds(t.limit_s));

@@ -57,14 +57,14 @@ void give_up_new_rights()
     act.sa_flags = SA_RESTART;
     ::sigaction(number, &act, &before);
     done = failure = 0;
-    std::set<pid_t> told;
+    std::set<pid_t> signalled;
     int sent = 0;
     const auto limit = clock::now() + std::chrono::seconds(10);
     // A thread made meanwhile has the rights of its maker.
     for (bool again = true; again;) {
         again = false;
         for (const pid_t t : threads())
-            if (told.insert(t).second &&
+            if (signalled.insert(t).second &&
                 ::syscall(SYS_tgkill, ::getpid(), t, number) == 0) {
                 ++sent;
                 again = true;

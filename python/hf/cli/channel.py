@@ -16,7 +16,7 @@ from . import fail
 from ._options import options
 from ._output import checked
 from ._progress import Progress
-from .run import end_when_told
+from .run import end_on_signals
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _compare(figures: Figures, seed: int, plot: Optional[str]) -> None:
 
 
 def _live(channel: str, ways: List[Tuple[str, str]], live: Live, common: Common) -> None:
-    end_when_told()
+    end_on_signals()
     duration = live.duration
     try:
         box = LiveChannel(channel, ways, common.seed, live.signal,

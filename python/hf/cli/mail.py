@@ -13,7 +13,7 @@ from ..mail import Gateway, Spool, SpoolError
 from ..mail.spool import QUEUES, STATES, Envelope
 from . import fail
 from ._server import check_server
-from .run import end_when_told
+from .run import end_on_signals
 
 
 def settings_of(path: str) -> Tuple[station.Mail, str]:
@@ -102,7 +102,7 @@ def release(place: str, ids: Tuple[str, ...]) -> None:
 @place_argument
 @ids_argument
 def drop(place: str, ids: Tuple[str, ...]) -> None:
-    """Remove mails for good, from any queue. Their senders are not told.
+    """Remove mails for good, from any queue. Their senders are not notified.
 
     A mail that is on the air at this moment may still arrive.
     """
@@ -166,7 +166,7 @@ def run(path: str, server: str, quiet: bool) -> None:
 
     Only the address and the table [mail] of the file are used.
     """
-    end_when_told()
+    end_on_signals()
     settings, address = settings_of(path)
     try:
         check_server(server)

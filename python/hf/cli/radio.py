@@ -13,7 +13,7 @@ from .. import radio, station
 from ..radio import devices, monitor, probe
 from . import fail
 from ._progress import Progress
-from .run import end_when_told
+from .run import end_on_signals
 
 #: Range for the peak of received audio, dB of full scale. It leaves room for fading and static.
 TARGET_DB = (-18.0, -9.0)
@@ -107,7 +107,7 @@ def levels(path: str, duration: Optional[float]) -> None:
     The peak should be between -18 and -9 dB of full scale. clock: how much faster the sound
     card's clock is than this machine's. Nothing is transmitted.
     """
-    end_when_told()
+    end_on_signals()
     d = described(path)
     assert d.radio is not None
     d.radio.transmit = False
@@ -136,7 +136,7 @@ def tone(path: str, kind: str, duration: float) -> None:
     Set the drive so that ALC does not move. The tone waits for the end of a reception, at most
     30 s.
     """
-    end_when_told()
+    end_on_signals()
     d = described(path)
     assert d.radio is not None
     if not d.radio.transmit:
@@ -180,7 +180,7 @@ def calibrate(path: str, bursts: int, as_json: bool) -> None:
     Prints delay, level, SNR, clock difference and the keying time of the rig. Also prints the
     tables [data_link], [radio] and [radio.ptt] with these values. The transmitter is keyed.
     """
-    end_when_told()
+    end_on_signals()
     d = described(path)
     assert d.radio is not None
     if not d.radio.transmit:
@@ -254,7 +254,7 @@ def show_rig(path: str, frequency: Optional[float], mode: Optional[str], passban
 def listen(path: str, duration: Optional[float], as_json: bool) -> None:
     """Listen on the station's radio until Ctrl-C and print each received transmission. Nothing is
     transmitted."""
-    end_when_told()
+    end_on_signals()
     d = described(path)
     assert d.radio is not None
     d.radio.transmit = False

@@ -19,7 +19,7 @@ from . import fail
 from ._options import options
 
 
-def end_when_told() -> None:
+def end_on_signals() -> None:
     """End the program cleanly on SIGTERM (status 0) and SIGHUP (status 129). SIGHUP stays ignored
     if it was, as under nohup."""
     def end(number: int, _: object) -> None:
@@ -188,7 +188,7 @@ def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap
 
     It ends cleanly on SIGTERM (status 0), on Ctrl-C (130) and when its terminal closes (129).
     """
-    end_when_told()
+    end_on_signals()
     if control and web_port is None:
         raise click.UsageError("--control is for the page: give --web PORT as well")
     if inbox and not control:

@@ -12,7 +12,7 @@ from ..trial import plan as plans, session, store
 from . import fail
 from ._output import checked, force_option
 from ._progress import Progress
-from .run import end_when_told
+from .run import end_on_signals
 
 
 @click.group()
@@ -93,7 +93,7 @@ def run(path: str, address: Optional[str], folder: Optional[str], dry: bool,
     the end. After a restart the run continues with the next slot that is due. Slots cut off are
     marked as interrupted, slots not run as missed.
     """
-    end_when_told()
+    end_on_signals()
     plan = _loaded(path)
     where = _folder(path, folder)
     lines: List[str] = []

@@ -45,7 +45,7 @@ class Settled:
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
-        self._told = self._last = 0.0
+        self._reported = self._last = 0.0
         self._since = now()
 
     def grown(self, total: float, now_at_all: bool = True) -> float:
@@ -54,7 +54,7 @@ class Settled:
             self._last, self._since = total, self._now()
         if not now_at_all or self._now() < self._since + self.PAUSE_S:
             return 0.0
-        grown, self._told = total - self._told, total
+        grown, self._reported = total - self._reported, total
         return grown
 
 

@@ -82,7 +82,7 @@ class FileRadio(Edge):
         self.radio = r
         self.source = self.replay = Replay(r.recording, r.subcarrier_hz, modem_rate, r.paced)
         self.sink = blocks.null_sink(gr.sizeof_gr_complex)
-        self._told = False
+        self._reported = False
 
     @property
     def over(self) -> bool:
@@ -91,7 +91,7 @@ class FileRadio(Edge):
 
     def take_lines(self) -> List[str]:
         """Lines for the operator since the last call."""
-        if self.replay.trouble and not self._told:
-            self._told = True
+        if self.replay.trouble and not self._reported:
+            self._reported = True
             return [self.replay.trouble]
         return []

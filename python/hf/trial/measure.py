@@ -135,13 +135,13 @@ def _ping(bench: Bench, slot: Slot) -> str:
     client.open()
     tool = console.Console(client, slot.receiver, console.SAP, sis.service("arq"),
                            clock=StationClock(bench.desk))
-    told = 0
+    reported = 0
 
     def tell(end: bool = False) -> None:
-        nonlocal told
-        while told < len(tool.pings) and (end or tool.pings[told].over):
-            p = tool.pings[told]
-            told += 1
+        nonlocal reported
+        while reported < len(tool.pings) and (end or tool.pings[reported].over):
+            p = tool.pings[reported]
+            reported += 1
             bench.result(p.sent, kind="ping", mode=_mode(bench, slot), ok=int(p.rtt is not None),
                          seconds=p.rtt, octets=test.octets,
                          why="" if p.rtt is not None else p.failure or "no answer in the slot")

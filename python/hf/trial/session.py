@@ -38,7 +38,7 @@ class Session:
             r.join()
         self.stations.__exit__()
         done = all(r.over for r in self.runners)
-        why = "complete" if done else self.failure() or "told to end"
+        why = "complete" if done else self.failure() or "ended on request"
         _close(self.sides, self.stores, why)
 
     def over(self) -> bool:

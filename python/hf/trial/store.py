@@ -112,7 +112,7 @@ class Store:
         return int(self.db.execute("INSERT INTO runs (began) VALUES (?)",
                                    (time.time(),)).lastrowid or 0)
 
-    def close(self, why: str = "told to end") -> None:
+    def close(self, why: str = "ended on request") -> None:
         """Close the database. A running slot becomes interrupted."""
         with self._lock:
             self.db.execute("UPDATE slots SET state='interrupted', why=? WHERE state='running'",

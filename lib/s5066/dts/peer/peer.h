@@ -56,7 +56,7 @@ struct management_state {
     station_time last_at{};              //!< last D_PDU of an exchange
     std::optional<uint8_t> capabilities; //!< EOW 4 of the peer
     std::optional<uint8_t> extensions;   //!< EOW 15 of the peer
-    unsigned extensions_told = 0;        //!< transmissions that announced ours
+    unsigned extensions_announced = 0;   //!< transmissions that announced ours
     uint16_t eow = 0;                    //!< for the next D_PDU
     bool refuses_advice = false;         //!< the peer does not know our EOW 8
 

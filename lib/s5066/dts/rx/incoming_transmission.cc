@@ -66,7 +66,7 @@ void incoming_transmission::begin(station_time now, const rx_start& e)
     d_end.reset();
     d_read_at.reset();
     d_read = {};
-    d_told_begin = d_told_data = false;
+    d_reported_begin = d_reported_data = false;
     d_mode = e.m;
     d_quality = {};
     d_quality.snr_db = e.snr_db;
@@ -175,19 +175,19 @@ void incoming_transmission::note_turn(const d_pdu& d)
     if (!d_begin || d.src == d_node.config.own) {
         return;
     }
-    if (!d_told_begin) {
+    if (!d_reported_begin) {
         d_access.began(*d_begin, d.src);
     }
-    if (carries_data(d) && !d_told_data) {
+    if (carries_data(d) && !d_reported_data) {
         d_access.carried_data(d.src, *d_begin);
-        d_told_data = true;
+        d_reported_data = true;
     }
-    d_told_begin = true;
+    d_reported_begin = true;
 }
 
 void incoming_transmission::note_unread(bool may_be_answer)
 {
-    if (!d_told_begin && d_begin) {
+    if (!d_reported_begin && d_begin) {
         d_access.began_unknown(*d_begin, may_be_answer);
     }
 }

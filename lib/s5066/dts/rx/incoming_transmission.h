@@ -108,8 +108,8 @@ private:
     std::optional<station_time> d_read_at; // the last D_PDU with an EOT
     station_time d_over_by{};              // latest end by that EOT
     d_pdus_read d_read;
-    bool d_told_begin = false; // start reported to d_access, with the station
-    bool d_told_data = false;  // reported that it carries data
+    bool d_reported_begin = false; // start reported to d_access, with the station
+    bool d_reported_data = false;  // reported that it carries data
 };
 
 } // namespace gr::hf::s5066

@@ -27,9 +27,9 @@ bool transmission_builder::emit(station_time now, d_pdu d, d_pdu_fate fate)
     }
     const size_t at = d_tx.produced();
     // A transmission to a group may be longer than EOT can express.
-    const bool untold =
+    const bool unannounced =
         d.dst.is_group() && to_seconds(d_tx.end() - d_tx.air_time_at(at)) > max_eot_s;
-    d.eot = d_node.config.full_duplex || untold ? uint8_t{ 0 } : d_tx.eot_at(at);
+    d.eot = d_node.config.full_duplex || unannounced ? uint8_t{ 0 } : d_tx.eot_at(at);
     const auto octets = encode(d);
     if (octets.empty()) {
         return true; // cannot happen for D_PDUs built here

@@ -69,10 +69,10 @@ void transmission_planner::begin(station_time now)
         p.arq.tx.begin_transmission();
         p.arq.data_mode = d_tx.mode();
     }
-    constexpr unsigned times_told = 3;
-    const bool tell = c.extensions && p.management.extensions_told < times_told;
+    constexpr unsigned times_announced = 3;
+    const bool tell = c.extensions && p.management.extensions_announced < times_announced;
     d_maker.tell_extensions(tell);
-    p.management.extensions_told += tell ? 1 : 0;
+    p.management.extensions_announced += tell ? 1 : 0;
     p.expedited.tx.set_segment(segment, c.segment_octets == 0);
     p.expedited.tx.begin_transmission();
 }

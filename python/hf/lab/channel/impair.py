@@ -67,7 +67,7 @@ def impair(opener: Opener, target: str, spec: str, seed: int, subcarrier: float,
         turn += 1
         return opener()
 
-    def told(again: recording.Recording) -> Iterator[np.ndarray]:
+    def with_progress(again: recording.Recording) -> Iterator[np.ndarray]:
         for piece in _baseband(again, subcarrier):
             yield piece
             progress((turn - 1 + again.share()) / READINGS)
@@ -77,14 +77,15 @@ def impair(opener: Opener, target: str, spec: str, seed: int, subcarrier: float,
     output.check_all(targets, source.paths, force)
     rate = source.rate if source.complex_samples else _hf.BASEBAND_RATE
     _hf.channel_model(spec, seed, 1.0, rate)  # raises before anything is read
-    power = signal_power(told(source), rate)
+    power = signal_power(with_progress(source), rate)
     if power == 0:
         raise recording.RecordingError(f"{source.name}: holds no signal")
 
     def result() -> Iterator[np.ndarray]:
         model = _hf.channel_model(spec, seed, power, rate)
         again = opened()
-        out = (model.process(piece.astype(np.complex64, copy=False)) for piece in told(again))
+        out = (model.process(piece.astype(np.complex64, copy=False))
+               for piece in with_progress(again))
         if again.complex_samples:
             yield from out
             return

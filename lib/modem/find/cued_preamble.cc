@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "modem/find/told_preamble.h"
+#include "modem/find/cued_preamble.h"
 
 #include "waveform/description.h"
 #include "waveform/family.h"
@@ -24,10 +24,10 @@ constexpr double step_times_length = 0.55;
 constexpr double beyond_chance = 3;
 
 //! Believes every place that the search has found.
-class told_reader : public preamble_reader
+class cued_reader : public preamble_reader
 {
 public:
-    told_reader(preamble_stretch s, preamble_meaning m)
+    cued_reader(preamble_stretch s, preamble_meaning m)
         : d_stretch(std::move(s)), d_meaning(std::move(m))
     {
     }
@@ -42,7 +42,7 @@ private:
 
 } // namespace
 
-family_reception told_preamble(const mode& m, double within_s, double max_offset_hz)
+family_reception cued_preamble(const mode& m, double within_s, double max_offset_hz)
 {
     const description& d = describe(m);
     const family& f = family_of(m);
@@ -50,10 +50,10 @@ family_reception told_preamble(const mode& m, double within_s, double max_offset
     const auto length =
         std::min(d.preamble.size(),
                  static_cast<size_t>(std::lround(longest_s * d.symbol_rate_bd)));
-    family_reception told;
-    told.symbol_rate_bd = d.symbol_rate_bd;
-    told.synchroniser = usual.synchroniser;
-    told.periods_s = usual.periods_s;
+    family_reception cued;
+    cued.symbol_rate_bd = d.symbol_rate_bd;
+    cued.synchroniser = usual.synchroniser;
+    cued.periods_s = usual.periods_s;
     search_pattern p;
     for (size_t i = d.preamble.size() - length; i < d.preamble.size(); ++i)
         p.symbols.push_back(d.known_points[d.preamble[i]]);
@@ -67,11 +67,11 @@ family_reception told_preamble(const mode& m, double within_s, double max_offset
     s.symbols = length;
     s.fixed = p.symbols;
     const preamble_meaning meaning{ &d, &f.plan_of(m), length, length };
-    told.patterns.push_back(std::move(p));
-    told.reader = [s, meaning](size_t, const reading_options&) {
-        return std::make_unique<told_reader>(s, meaning);
+    cued.patterns.push_back(std::move(p));
+    cued.reader = [s, meaning](size_t, const reading_options&) {
+        return std::make_unique<cued_reader>(s, meaning);
     };
-    return told;
+    return cued;
 }
 
 } // namespace gr::hf::kernel

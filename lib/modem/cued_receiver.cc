@@ -1,8 +1,8 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "modem/told_receiver.h"
+#include "modem/cued_receiver.h"
 
-#include "modem/find/told_preamble.h"
+#include "modem/find/cued_preamble.h"
 #include "waveform/description.h"
 
 #include <algorithm>
@@ -38,8 +38,8 @@ double length_s(const description& d, size_t blocks)
 
 } // namespace
 
-told_receiver::told_receiver(const told_transmission& t, const rx_options& options)
-    : d_told(t), d_family(told_preamble(t.m, 2 * t.within_s, options.max_freq_offset_hz)),
+cued_receiver::cued_receiver(const cued_transmission& t, const rx_options& options)
+    : d_cue(t), d_family(cued_preamble(t.m, 2 * t.within_s, options.max_freq_offset_hz)),
       d_receiver(patient(options), { &d_family })
 {
     const description& d = describe(t.m);
@@ -50,7 +50,7 @@ told_receiver::told_receiver(const told_transmission& t, const rx_options& optio
     d_to = grid.samples(std::max(0.0, to));
 }
 
-void told_receiver::push(const std::complex<float>* samples,
+void cued_receiver::push(const std::complex<float>* samples,
                          size_t n,
                          const float* erased)
 {
@@ -66,12 +66,12 @@ void told_receiver::push(const std::complex<float>* samples,
                         erased == nullptr ? nullptr : erased + (first - begin));
 }
 
-std::vector<soft_transmission> told_receiver::heard() const
+std::vector<soft_transmission> cued_receiver::heard() const
 {
     std::vector<soft_transmission> found;
     for (soft_transmission t : d_receiver.heard()) {
         while (!t.blocks.empty() &&
-               t.blocks.back().number >= static_cast<int64_t>(d_told.blocks))
+               t.blocks.back().number >= static_cast<int64_t>(d_cue.blocks))
             t.blocks.pop_back();
         if (!t.blocks.empty())
             found.push_back(std::move(t));

@@ -18,6 +18,6 @@ namespace gr::hf::kernel {
  * \param within_s length of the time in which the preamble ends, s
  * \param max_offset_hz see rx_options
  */
-family_reception told_preamble(const mode& m, double within_s, double max_offset_hz);
+family_reception cued_preamble(const mode& m, double within_s, double max_offset_hz);
 
 } // namespace gr::hf::kernel

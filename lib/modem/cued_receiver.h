@@ -14,7 +14,7 @@
 namespace gr::hf::kernel {
 
 //! A transmission that other receivers heard, as one receiver should find it.
-struct told_transmission {
+struct cued_transmission {
     mode m;
     size_t blocks = 0;   //!< of its message
     double begin_s = 0;  //!< first symbol of its data, in the receiver's time
@@ -23,13 +23,13 @@ struct told_transmission {
 
 //! Looks for one transmission where others say that it is. Gives its soft bits even where
 //! its signal cannot be recognised.
-class told_receiver
+class cued_receiver
 {
 public:
     //! Options as burst_receiver.
-    told_receiver(const told_transmission& t, const rx_options& options);
-    told_receiver(const told_receiver&) = delete;
-    told_receiver& operator=(const told_receiver&) = delete;
+    cued_receiver(const cued_transmission& t, const rx_options& options);
+    cued_receiver(const cued_receiver&) = delete;
+    cued_receiver& operator=(const cued_receiver&) = delete;
 
     //! Take the samples of the whole recording, see burst_receiver::push().
     void push(const std::complex<float>* samples, size_t n, const float* erased);
@@ -38,7 +38,7 @@ public:
     std::vector<soft_transmission> heard() const;
 
 private:
-    told_transmission d_told;
+    cued_transmission d_cue;
     family_reception d_family;
     soft_receiver d_receiver;
     int64_t d_from, d_to; // samples that are of interest
