@@ -368,10 +368,11 @@ bool burst_receiver::impl::step_track()
 }
 
 /* True if the signal ended with the block of an apparent damaged end-of-message marker.
- * Blocks that end in a fade seem to have one too. */
+ * Blocks that end in a fade seem to have one too. So may a block with a hole, by chance:
+ * wait until the transmission has been searched for after the hole. */
 bool burst_receiver::impl::silent_after_marker() const
 {
-    if (!d_message->suspicious())
+    if (!d_message->suspicious() || d_resumption)
         return false;
     const int64_t end = d_message->suspected_end();
     const int64_t after = d_tracker->last_good_symbol() - end;

@@ -16,9 +16,9 @@
  * at most ROUNDS times. */
 #include "modem/loopback.h"
 #include "s5066/dts/arq/combine.h"
-#include "soft_memory/soft_copies.h"
 #include "s5066/pdu/crc.h"
 #include "s5066/pdu/deframer.h"
+#include "soft_memory/soft_copies.h"
 
 #include "modem/decode/viterbi.h"
 #include "modem/detect/block_details.h"
