@@ -141,7 +141,7 @@ std::vector<decoded_block> iterative_detector::end_blocks(const std::vector<part
 {
     iterative_detector& first = *parts.front().detector;
     first.iterate(parts);
-    // The decoder's help would confirm its own errors, so it does not count as evidence.
+    // The decoder's help could confirm its own errors, so it does not count as evidence.
     std::vector<float> evidence;
     add_up(parts, &iterative_detector::d_evidence, evidence);
     std::vector<decoded_block> decoded;

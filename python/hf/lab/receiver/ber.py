@@ -268,7 +268,8 @@ class Options(Reception):
     max_time: float = option(600.0, "Seconds of signal after which a point ends.", least=0.1)
     genie: bool = option(False, "Also give our receiver the channel instead of its estimate.")
     bound: bool = option(False, "Also print the matched-filter bound: the channel is known, and "
-                         "every symbol arrives alone. No receiver can beat it.")
+                         "every symbol arrives alone. Only by chance a receiver with this decoder "
+                         "needs less.")
     antennas: int = option(1, "Antennas, each of which fades by itself.", flag="--diversity",
                            least=1, most=2)
 
