@@ -3,7 +3,8 @@
 one cell with our modem."""
 import subprocess
 
-from gnuradio.hf.lab.programs import league
+from gnuradio.hf.lab.programs import foreign_modems, league
+import numpy as np
 import pytest
 
 MESSAGE = bytes(range(250)) * 2
@@ -66,12 +67,13 @@ def test_search_ends_when_no_mode_can_be_better(monkeypatch):
 def test_report_shows_the_best_of_the_others_and_what_misses_it():
     best = league.Best("4539-600S", 300.0, 200.0, 400.0)
     other = league.Best("datac3", 320.0, 250.0, 330.0)
-    cells = [league.Cell("poor", 0.0, {"gr-hf": best, "codec2": other}),
-             league.Cell("poor", 0.0, {"gr-hf": best, "codec2": None}),
-             league.Cell("poor", 3.0, {"gr-hf": best, "codec2": None})]
+    slower = other._replace(goodput_bps=250.0)
+    cells = [league.Cell("poor", 0.0, {"gr-hf": best, "codec2": other, "ARDOP": slower}),
+             league.Cell("poor", 0.0, {"gr-hf": best, "codec2": None, "ARDOP": None}),
+             league.Cell("poor", 3.0, {"gr-hf": best, "codec2": None, "ARDOP": None})]
     first, second, third = league.report(cells, 1500, 5).splitlines()[2:5]
-    assert first == ("| poor | 0 | 300 (200 to 400), 600S | 320 (250 to 330), datac3 | 232 "
-                     "| **320**, missed |")
+    assert first == ("| poor | 0 | 300 (200 to 400), 600S | 320 (250 to 330), datac3 "
+                     "| 250 (250 to 330), datac3 | 232 | **320**, missed |")
     assert "not installed" in second and second.endswith("| 232 | 232 |")
     assert third.endswith("| - | - |")
 
@@ -100,6 +102,47 @@ def test_one_message_of_codec2_arrives():
     for mode in ("datac3", "datac3/1"):
         row = league.trial("awgn", 20.0, 300, "codec2", mode, 1)
         assert row.accepted == 300 and row.goodput_bps > 100
+
+
+def test_one_message_of_ardop_arrives():
+    if not league.modems()[2].modes:
+        pytest.skip("ardopcf is not in the PATH")
+    # Two frames, and one whose data end before its room.
+    for mode, octets in (("4PSK.500.100", 300), ("16QAM.2000.100", 2100)):
+        row = league.trial("awgn", 25.0, octets, "ARDOP", mode, 1)
+        assert row.accepted == octets and row.goodput_bps > 150
+
+
+# Pieces of what ardopcf 1.0.4.1.3 prints for a good frame, a bad one and another good one.
+ARDOPCF = """#!/bin/sh
+for last; do :; done
+test "$last" = "CONSOLELOG 2" || exit 1
+cat <<'END'
+[DecodeFrame] Frame: 4PSK.500.100.E Decode PASS,  Quality= 83,  RS fixed 0 (of 128 max).
+    [RXO FF] 3 bytes of data as hex values:
+DD A6 00\x20
+    [RXO FF] Data does not appear to be valid UTF-8 text.
+[DecodeFrame] Frame: 4PSK.500.100.O Decode FAIL,  Quality= 40
+    [RXO FF] 2 bytes of data as hex values:
+41 42\x20
+    [RXO FF] 2 bytes of data as UTF-8 text:
+AB
+END
+"""
+
+
+def test_frames_of_ardop_are_read_from_its_output(tmp_path, monkeypatch):
+    program = tmp_path / "ardopcf"
+    program.write_text(ARDOPCF)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    modem = foreign_modems.ardop()
+    assert modem.modes and modem.frame("8PSK.2000.100") == 864
+    heard = np.ones(9600, np.complex64)
+    assert modem.receive("4PSK.500.100", 3, heard) == [bytes.fromhex("dda600"), b"AB"]
+    program.unlink()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not foreign_modems.ardop().modes
 
 
 def test_command_resumes(tmp_path):

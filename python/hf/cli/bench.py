@@ -366,7 +366,8 @@ def league(wanted: modem_league.Options, pool: sweep.Pool, path: Optional[str], 
     A message goes one way without ARQ, in frames with a CRC. Goodput is the payload of good
     frames over air time, in the best mode. Ours are the modes of 4539 with short and long
     interleaver, found by the receiver. codec2 (datac0, datac1, datac3 and newer ones) needs
-    libcodec2 and knows its mode. /1 is a burst for each frame.
+    libcodec2 and knows its mode. /1 is a burst for each frame. ARDOP needs the program ardopcf
+    in the PATH. It detects the mode by itself, and sends each frame alone.
     """
     measure = modem_league
 

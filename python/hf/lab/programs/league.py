@@ -6,8 +6,6 @@ CRC. A frame counts by its payload if its CRC is good. The SNR is the mean power
 signal over the noise in 3 kHz. The goodput of a modem is that of its best mode.
 """
 import csv
-import ctypes
-import ctypes.util
 from dataclasses import dataclass
 import functools
 import math
@@ -22,40 +20,16 @@ from ... import demodulation
 from ... import hf_python as hf
 from ...options import option
 from .. import sweep
+from .foreign_modems import Modem, RATE, Sent, ardop, codec2
 
 CHANNELS = ("awgn", "good", "moderate", "poor")
-RATE = hf.BASEBAND_RATE
 #: Noise before and after a signal, s. Neither counts as air time.
 BEFORE_S, AFTER_S = 1.0, 2.0
 #: Octets of a frame of ours with its CRC-32, as many as a frame of datac3 with its CRC-16.
 FRAME = 128
 CRC = 4
 DEVIATIONS = 1.96  # of a normal distribution: 95 %
-#: Audio of codec2: samples/s, and root mean square of its 16-bit samples at the receiver. The
-#: signals are around 1500 Hz, so 300 Hz below the middle of the channel.
-AUDIO_RATE, AUDIO_RMS = 8000, 2000.0
 PUBLISHED = Path(__file__).parents[1] / "link" / "published_league.csv"
-
-
-class Sent(NamedTuple):
-    """Baseband of a message. power: mean of the signal, without pauses between bursts. air_s:
-    duration, pauses included."""
-
-    samples: np.ndarray
-    power: float
-    air_s: float
-
-
-class Modem(NamedTuple):
-    """A modem. frame: payload octets of a frame, by mode. send: frames with the payloads of a
-    message. receive: payloads of the frames with a good CRC among the samples heard; it gets the
-    mode and the number of frames, which ours does not use."""
-
-    name: str
-    modes: Tuple[str, ...]
-    frame: Callable[[str], int]
-    send: Callable[[str, Sequence[bytes]], Sent]
-    receive: Callable[[str, int, np.ndarray], List[bytes]]
 
 
 class Trial(NamedTuple):
@@ -143,122 +117,9 @@ OURS = Modem("gr-hf",
              lambda _mode: FRAME - CRC, _send_ours, _receive_ours)
 
 
-#: Numbers of the modes in freedv_api.h. A library lacks those that are newer than itself.
-CODEC2 = {"datac0": 14, "datac1": 10, "datac3": 12, "datac4": 18, "datac13": 19, "datac14": 20}
-#: End of the name of a mode that sends every frame as a burst of its own, with a preamble.
-SINGLE = "/1"
-
-
-@functools.lru_cache(maxsize=None)
-def _codec2() -> Optional[Any]:
-    """libcodec2, or None if it is not installed."""
-    name = ctypes.util.find_library("codec2")
-    if name is None:
-        return None
-    library = ctypes.CDLL(name)
-    library.freedv_open.restype = ctypes.c_void_p
-    library.freedv_gen_crc16.restype = ctypes.c_ushort
-    return library
-
-
-class _Freedv:
-    """A modem of codec2 in one of its data modes, until the block ends."""
-
-    def __init__(self, mode: str) -> None:
-        self._library: Any = _codec2()
-        handle = self._library.freedv_open(CODEC2[mode.replace(SINGLE, "")])
-        if not handle:
-            raise ValueError(f"libcodec2 has no mode {mode}")
-        self._handle = ctypes.c_void_p(handle)
-
-    def __enter__(self) -> "_Freedv":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self._library.freedv_close(self._handle)
-
-    def call(self, name: str, *arguments: Any) -> int:
-        """Call the function freedv_NAME."""
-        return int(getattr(self._library, f"freedv_{name}")(self._handle, *arguments))
-
-    def frame(self) -> int:
-        """Octets of a frame with its CRC-16."""
-        return self.call("get_bits_per_modem_frame") // 8
-
-    def crc(self, payload: bytes) -> bytes:
-        """CRC-16 of a payload, two octets."""
-        return int(self._library.freedv_gen_crc16(payload, len(payload))).to_bytes(2, "big")
-
-    def burst(self, frames: Sequence[bytes]) -> np.ndarray:
-        """Audio of a burst: preamble, frames, postamble."""
-        room = (ctypes.c_short * self.call("get_n_tx_modem_samples"))()
-        parts = []
-        for function, arguments in [("rawdatapreambletx", ()),
-                                    *(("rawdatatx", (frame,)) for frame in frames),
-                                    ("rawdatapostambletx", ())]:
-            count = self.call(function, room, *arguments)
-            parts.append(np.array(room[:len(room) if arguments else count], np.float32))
-        return np.concatenate(parts)
-
-
-@functools.lru_cache(maxsize=None)
-def _codec2_modes() -> Tuple[str, ...]:
-    """Data modes of the installed library, each as one burst and as a burst for each frame."""
-    found: List[str] = []
-    for mode in CODEC2 if _codec2() is not None else ():
-        try:
-            with _Freedv(mode):
-                found += [mode, mode + SINGLE]
-        except ValueError:
-            continue
-    return tuple(found)
-
-
-def _codec2_frame(mode: str) -> int:
-    with _Freedv(mode) as modem:
-        return modem.frame() - 2
-
-
-def _send_codec2(mode: str, pieces: Sequence[bytes]) -> Sent:
-    with _Freedv(mode) as modem:
-        padded = [piece.ljust(modem.frame() - 2, b"\0") for piece in pieces]
-        frames = [piece + modem.crc(piece) for piece in padded]
-        bursts = [[frame] for frame in frames] if mode.endswith(SINGLE) else [frames]
-        signals = [modem.burst(burst) for burst in bursts]
-        # The pause that freedv_data_raw_tx leaves for the receiver.
-        pause = np.zeros(2 * modem.call("get_n_nom_modem_samples"), np.float32)
-    parts = [part for signal in signals for part in (pause, signal)][1:]
-    audio = np.concatenate(parts) / 32768
-    down = hf.audio_to_baseband(AUDIO_RATE)
-    samples = np.concatenate([down.push(audio), down.finish()])
-    signal_s = sum(map(len, signals)) / AUDIO_RATE
-    power = float(np.sum(np.abs(samples) ** 2)) / (signal_s * RATE)
-    return Sent(samples, power, len(audio) / AUDIO_RATE)
-
-
-def _receive_codec2(mode: str, count: int, heard: np.ndarray) -> List[bytes]:
-    up = hf.baseband_to_audio(AUDIO_RATE)
-    audio = np.concatenate([up.push(heard), up.finish(), np.zeros(AUDIO_RATE, np.float32)])
-    level = AUDIO_RMS / math.sqrt(float(np.mean(audio ** 2)))
-    audio = np.clip(audio * level, -32767, 32767).astype(np.int16)
-    got = []
-    with _Freedv(mode) as modem:
-        modem.call("set_frames_per_burst", 1 if mode.endswith(SINGLE) else count)
-        room = ctypes.create_string_buffer(modem.frame())
-        at = 0
-        while (wanted := modem.call("nin")) <= len(audio) - at:
-            samples = audio[at:at + wanted].tobytes()
-            at += wanted
-            # A frame with a bad CRC has no octets for the library, and none here.
-            if modem.call("rawdatarx", room, samples) == len(room):
-                payload = room.raw[:-2]
-                got += [payload] if modem.crc(payload) == room.raw[-2:] else []
-    return got
-
-
 def modems() -> List[Modem]:
     """Every modem. One that is not installed has no modes."""
-    return [OURS, Modem("codec2", _codec2_modes(), _codec2_frame, _send_codec2, _receive_codec2)]
+    return [OURS, codec2(), ardop()]
 
 
 def _modem(name: str) -> Modem:
