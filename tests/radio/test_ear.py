@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reports about a receiver that hears nothing, next to nothing, or too much."""
+import os
 from types import SimpleNamespace
 
 from gnuradio.hf.radio import devices
@@ -69,6 +70,16 @@ def test_plug_ins_are_no_devices(monkeypatch, name, description, listed):
     device = devices.Device(name, description, True, True)
     assert devices._is_device(device) == listed
     assert devices.has_card([device]) == ("CARD=" in name)
+
+
+def test_lines_of_drivers_are_taken_and_later_ones_are_not(capfd):
+    with devices.lines_of_drivers() as lines:
+        os.write(2, b"ALSA lib: no card\n\nsecond \xff\n")
+    assert lines == ["ALSA lib: no card", "second \ufffd"]
+    with pytest.raises(RuntimeError), devices.lines_of_drivers():
+        raise RuntimeError
+    os.write(2, b"afterwards\n")
+    assert capfd.readouterr().err == "afterwards\n"
 
 
 class Device:

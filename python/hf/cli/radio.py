@@ -64,18 +64,24 @@ def list_devices(kind: Optional[str], as_json: bool) -> None:
     for args in [radio.sdr] (for USRPs use uhd_find_devices).
 
     plughw:CARD=... is a card by its name, which does not change. Card numbers change with the
-    order of plugging. Some drivers of SoapySDR search the network.
+    order of plugging. Some drivers of SoapySDR search the network. --type soapy also shows the
+    messages of the drivers.
     """
     found = []
     for name, look in (("audio", devices.audio_devices), ("soapy", devices.soapy_devices)):
+        if kind not in (None, name):
+            continue
         try:
-            found += look() if kind in (None, name) else []
+            with contextlib.nullcontext() if kind else devices.lines_of_drivers():
+                found += look()
         except RuntimeError as error:
             if kind == name:
                 raise fail(str(error)) from None
             click.echo(f"{name}: {error}", err=True)
     if kind != "soapy" and not devices.has_card(found):
         click.echo("audio: this machine has no sound card", err=True)
+    if kind != "audio" and not any(d.type == "soapy" for d in found):
+        click.echo("soapy: no SDR found", err=True)
     for d in found:
         if as_json:
             click.echo(json.dumps(vars(d)))

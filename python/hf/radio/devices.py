@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Available devices, by the names used in [radio]."""
+import contextlib
 import ctypes
 import ctypes.util
 from dataclasses import dataclass
 import os
 import re
-from typing import List
+import tempfile
+from typing import Iterator, List
 
 from .. import hf_python as _hf
 
@@ -19,6 +21,26 @@ class Device:
     captures: bool
     plays: bool
     type: str = "audio"
+
+
+@contextlib.contextmanager
+def lines_of_drivers() -> Iterator[List[str]]:
+    """Take what C libraries write to standard error meanwhile: the lines, when the block ends.
+
+    Drivers report each device and server that this machine does not have.
+    """
+    lines: List[str] = []
+    kept = os.dup(2)
+    with tempfile.TemporaryFile() as taken:
+        os.dup2(taken.fileno(), 2)
+        try:
+            yield lines
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            taken.seek(0)
+            lines += [line for line in taken.read().decode("utf-8", "replace").splitlines()
+                      if line.strip()]
 
 
 def soapy_devices() -> List[Device]:
