@@ -132,6 +132,24 @@ const std::vector<hole> all_holes = {
 
 } // namespace
 
+// A muted receiver gives digital silence. The CRC-32 of D_PDUs finds no error in zeros, so
+// after the header of a D_PDU they would count as its data.
+TEST(holes, silence_is_not_received_as_zeros)
+{
+    for (const char* mode : { "4539-600S", "4539-2400S", "4539-75S", "4539-4800N" }) {
+        const outcome o = run({ mode, "awgn snr=40", 24, 0.3 }, { kind::silent, 3 });
+        size_t octets = 0, zeros = 0, most = 0;
+        for (const auto& r : o.got)
+            for (const uint8_t octet : r.octets) {
+                ++octets;
+                zeros = octet == 0 ? zeros + 1 : 0;
+                most = std::max(most, zeros);
+            }
+        EXPECT_GT(octets, 0u) << mode;
+        EXPECT_LE(most, 3u) << mode;
+    }
+}
+
 TEST(holes, high_rate_goes_on)
 {
     expect_resumed({ "4539-9600S", "awgn snr=30", 12 }, all_holes);

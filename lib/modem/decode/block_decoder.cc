@@ -143,7 +143,7 @@ decoded_block block_decoder::decode(const std::vector<float>& soft,
     if (!d_d.code.coded) {
         double sum = 0;
         for (size_t i = 0; i < soft.size(); ++i) {
-            out.bits.push_back(soft[i] < 0);
+            out.bits.push_back(!(soft[i] > 0)); // an erased one, too
             sum += std::tanh(std::abs(soft[i]) / 2);
         }
         out.quality = soft.empty() ? 0 : sum / static_cast<double>(soft.size());

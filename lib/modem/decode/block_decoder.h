@@ -15,9 +15,11 @@ namespace gr::hf::kernel {
 
 //! Bits of a decoded block.
 struct decoded_block {
-    std::vector<uint8_t> bits; //!< one per element; running codes return some of them
-                               //!< later
-    double quality = 0;        //!< 0 = guesses, 1 = no soft bit contradicts the result
+    /*! One bit per element. Running codes return some of them later. Erased bits, those of
+     *  soft bits that are all 0, are ones: the CRC-32 of D_PDUs (STANAG 5066 C.3.2.11) finds
+     *  no error in zeros. */
+    std::vector<uint8_t> bits;
+    double quality = 0; //!< 0 = guesses, 1 = no soft bit contradicts the result
     //! Share of the soft bits' magnitude that agrees with the result, less the share that
     //! does not.
     double agreement = 0;

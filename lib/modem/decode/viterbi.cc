@@ -34,10 +34,11 @@ inline __attribute__((always_inline)) void add_compare_select(const float* pairs
             const float m = a * t.t1[j] + b * t.t2[j];
             const float e0 = even[j] + m, o0 = odd[j] - m;
             const float e1 = even[j] - m, o1 = odd[j] + m;
-            taken[j] = o0 > e0;
-            taken[j + half] = o1 > e1;
-            next[j] = o0 > e0 ? o0 : e0;
-            next[j + half] = o1 > e1 ? o1 : e1;
+            // Of equal paths the one with ones: see decoded_block::bits.
+            taken[j] = o0 >= e0;
+            taken[j + half] = o1 >= e1;
+            next[j] = o0 >= e0 ? o0 : e0;
+            next[j + half] = o1 >= e1 ? o1 : e1;
         }
         for (size_t w = 0; w < 2 * half / 64; ++w) {
             uint64_t word = 0;
