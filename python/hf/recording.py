@@ -25,6 +25,9 @@ RAW_FORMATS: Dict[str, Tuple[str, bool]] = {
     "cf32le": ("<f4", True),
 }
 
+#: First octets of recordings that others offer and we cannot read.
+COMPRESSED = ((b"fLaC", "FLAC"), (b"OggS", "Ogg"), (b"ID3", "MP3"), (b"\xff\xfb", "MP3"))
+
 
 class RecordingError(ValueError):
     """A recording cannot be used. The text says which one and why."""
@@ -218,6 +221,10 @@ def _open_plain(path: str, rate: Optional[float], raw_format: Optional[str], iq:
         raise RecordingError(f"{name}: is empty")
     if len(head) == 12 and head[:4] in (b"RIFF", b"RF64") and head[8:] == b"WAVE":
         return _wav(file, name, iq, channel)
+    for start, kind in COMPRESSED:
+        if head.startswith(start):
+            raise RecordingError(f"{name}: is {kind}, allowed are WAV and SigMF; to convert it: "
+                                 "sox FILE FILE.wav")
     raise RecordingError(f"{name}: is neither WAV nor SigMF; for raw samples give their format "
                          "and rate")
 

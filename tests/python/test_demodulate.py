@@ -222,6 +222,8 @@ BAD_INPUT = {
     "one octet": (b"R", "neither WAV nor SigMF"),
     "only RIFF": (b"RIFF", "neither WAV nor SigMF"),
     "text": (b"hello, world, this is no recording", "neither WAV nor SigMF"),
+    "FLAC": (b"fLaC" + bytes(100), "is FLAC, allowed are WAV and SigMF"),
+    "MP3": (b"\xff\xfb" + bytes(100), "is MP3, allowed are WAV and SigMF"),
     "no chunk": (b"RIFF\0\0\0\0WAVE", "cut off"),
     "half a chunk": (b"RIFF\0\0\0\0WAVEfmt ", "cut off"),
     "no layout": (b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0", "cut off"),
