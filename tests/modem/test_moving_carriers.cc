@@ -66,8 +66,13 @@ TEST(moving_carriers, takes_out_what_is_keyed_or_moves)
 {
     const auto sent =
         loopback::transmit(mode::parse("4539-9600S"), loopback::random_octets(9000, 1));
-    for (const char* carrier :
-         { "morse=300:10", "rtty=300:10", "carriers=-900:10:100", "morse=-600:20" }) {
+    for (const char* carrier : { "morse=300:10",
+                                 "rtty=300:10",
+                                 "carriers=-900:10:100",
+                                 "morse=-600:20",
+                                 "morse=300:10 rtty=-700:10",
+                                 "morse=300:15 rtty=-700:15",
+                                 "morse=300:10 rtty=-700:10 carriers=900:10:10" }) {
         auto x = sent;
         x.resize(sent.size() + 60000);
         x = loopback::through(x, std::string("snr=60 ") + carrier, 1, 1);

@@ -246,6 +246,17 @@ TEST(receiver_field, keyed_and_moving_carriers)
         expect_perfect(through_field(modes[0], 10, carrier, nullptr, 14400), carrier);
 }
 
+// With one carrier removed none of these was found.
+TEST(receiver_field, several_keyed_and_moving_carriers)
+{
+    for (const char* carriers : { "morse=300:10 rtty=-700:10",
+                                  "morse=300:20 rtty=-700:20",
+                                  "morse=300:10 rtty=-700:10 carriers=900:10:10" })
+        for (const field_row& r : { field_row{ "4539-3200S", 20 }, modes[0] })
+            expect_perfect(through_field(r, 10, carriers, nullptr, 14400),
+                           r.mode + std::string(" ") + carriers);
+}
+
 TEST(receiver_field, impulses)
 {
     for (const field_row& r : modes)

@@ -24,21 +24,23 @@ constexpr double usual_place = 0.6;
 // strong once in 9 million times.
 constexpr float stands_out_of_average = 7, stands_out_now = 16;
 constexpr float skirt = 3; // and next to it, or in a bin that is strong on average
-// Price of a tone, relative to the power of the signal and that of the carriers. Swept at
-// 9600S with Morse code, teletype and sweeps at 0 to 20 dB.
-constexpr float price_by_signal = 1.5f, price_by_carrier = 0.1f;
+constexpr size_t most_carriers = 6;
+// Bins between the strong ones of a carrier. Those of radio teletype with a shift of 170 Hz
+// are one carrier.
+constexpr int within = 1;
+constexpr double same = 8; // bins that the centre of a carrier may move between windows
 const float mean_of_median = 1 / std::log(2.0f);
 
 } // namespace
 
 moving_carriers::moving_carriers(const symbol_grid& grid)
     : d_spectrum(short_spectrum::length_at(grid.sample_rate())),
-      d_tone(grid.sample_rate()),
+      d_tones(grid.sample_rate(), most_carriers, memory_s * grid.sample_rate()),
       d_edge(static_cast<int>(highest / symbol_grid::samples_per_symbol *
                               static_cast<double>(d_spectrum.size()))),
       d_outside(
           static_cast<long>(static_cast<double>(d_edge) * (1 - half_width / highest))),
-      d_recent(d_spectrum.size()), d_narrow(d_spectrum.size()), d_work(d_spectrum.size()),
+      d_recent(d_spectrum.size()), d_carriers(most_carriers), d_work(d_spectrum.size()),
       d_power(2 * static_cast<size_t>(d_edge) + 1), d_average(d_power.size()),
       d_share(d_power.size())
 {
@@ -55,10 +57,16 @@ void moving_carriers::restart()
     d_floor = 0;
     d_waits_from.reset();
     d_waiting.clear();
-    d_tone.restart();
     std::fill(d_average.begin(), d_average.end(), 0.0f);
     std::fill(d_recent.begin(), d_recent.end(), value{});
-    std::fill(d_narrow.begin(), d_narrow.end(), value{});
+    forget_carriers();
+}
+
+void moving_carriers::forget_carriers()
+{
+    d_tones.restart();
+    for (carrier& c : d_carriers)
+        c = { std::vector<value>(d_spectrum.size()), {}, {} };
 }
 
 void moving_carriers::push(value x, float erased, float repeating, sample_buffer& out)
@@ -80,31 +88,31 @@ void moving_carriers::end_window(float repeating, sample_buffer& out)
     const size_t hop = d_spectrum.hop(), size = d_spectrum.size();
     // Without a carrier every other window is enough, and costs half.
     if (d_waits_from || d_count % (2 * hop) == 0) {
-        value* const spectrum = d_spectrum.of(d_recent.data());
-        if (take_out(spectrum, repeating))
-            d_spectrum.add_to(d_narrow.data());
+        const value* const spectrum = d_spectrum.of(d_recent.data());
+        d_work.assign(spectrum, spectrum + size);
+        if (notice(repeating))
+            take_out();
     }
     if (d_waits_from) {
         // Power of the signal, as each bin of its width holds the same.
         const float signal = d_floor / d_spectrum.energy() /
                              static_cast<float>(symbol_grid::samples_per_symbol);
-        for (size_t i = 0; i < hop; ++i)
-            d_carrier_power += d_follow / static_cast<float>(hop) *
-                               (std::norm(d_narrow[i]) - d_carrier_power);
-        const float price = price_by_signal * signal + price_by_carrier * d_carrier_power;
         // No later window reaches the oldest part of this one.
-        if (d_count >= *d_waits_from + size)
-            d_tone.push(d_narrow.data(), hop, price);
-        if (!active()) {
-            const size_t rest = std::min(size - hop, d_count - *d_waits_from);
-            d_tone.push(&d_narrow[size - rest], rest, price);
-            d_tone.finish();
+        const bool settled = d_count >= *d_waits_from + size;
+        const size_t rest = std::min(size - hop, d_count - *d_waits_from);
+        for (size_t k = 0; k < d_carriers.size(); ++k) {
+            const std::vector<value>& x = d_carriers[k].samples;
+            if (settled)
+                d_tones.push(k, x.data(), hop, signal);
+            if (!active())
+                d_tones.push(k, &x[size - rest], rest, signal);
         }
+        if (!active())
+            d_tones.finish();
         subtract_tones(out);
         if (!active()) {
             d_waits_from.reset();
-            d_tone.restart();
-            std::fill(d_narrow.begin(), d_narrow.end(), value{});
+            forget_carriers();
         }
     } else if (active()) {
         d_waits_from = d_count;
@@ -113,21 +121,24 @@ void moving_carriers::end_window(float repeating, sample_buffer& out)
         d_recent.begin() + static_cast<long>(hop), d_recent.end(), d_recent.begin());
     if (!d_waits_from)
         return;
-    std::copy(
-        d_narrow.begin() + static_cast<long>(hop), d_narrow.end(), d_narrow.begin());
-    std::fill(d_narrow.end() - static_cast<long>(hop), d_narrow.end(), value{});
+    for (carrier& c : d_carriers) {
+        std::copy(c.samples.begin() + static_cast<long>(hop),
+                  c.samples.end(),
+                  c.samples.begin());
+        std::fill(c.samples.end() - static_cast<long>(hop), c.samples.end(), value{});
+    }
 }
 
 void moving_carriers::subtract_tones(sample_buffer& out)
 {
-    d_work.clear();
-    d_tone.take(d_work);
-    for (const value tone : d_work) {
+    d_tone.clear();
+    d_tones.take(d_tone);
+    for (const value tone : d_tone) {
         const waiting& w = d_waiting.front();
         out.append(w.sample - tone, w.erased);
         d_waiting.pop_front();
     }
-    if (!d_work.empty())
+    if (!d_tone.empty())
         out.mark_carriers();
 }
 
@@ -163,13 +174,13 @@ bool moving_carriers::stands_out(float repeating)
     return false;
 }
 
-// Leave only carriers in the spectrum; false if there are none.
-bool moving_carriers::take_out(value* spectrum, float repeating)
+// Add the window's spectrum to the average. True while there is a carrier.
+bool moving_carriers::notice(float repeating)
 {
     const size_t n = d_spectrum.size();
     float total = 0;
     for (size_t k = 0; k < d_power.size(); ++k) {
-        d_power[k] = std::norm(spectrum[(k + n - static_cast<size_t>(d_edge)) % n]);
+        d_power[k] = std::norm(d_work[(k + n - static_cast<size_t>(d_edge)) % n]);
         total += d_power[k];
     }
     // Shares, as the level may rise by a lot from one window to the next.
@@ -183,31 +194,103 @@ bool moving_carriers::take_out(value* spectrum, float repeating)
         d_windows_left = d_hold;
     else if (d_windows_left > 0)
         --d_windows_left;
-    if (d_windows_left == 0)
-        return false;
+    return active();
+}
+
+// Add the carriers of the window's spectrum to their samples.
+void moving_carriers::take_out()
+{
     const float usual = floor_of(d_average), floor = floor_of(d_power);
     d_floor += (d_waits_from ? d_follow : 1) * (floor - d_floor);
-    bool any = false;
     std::fill(d_share.begin(), d_share.end(), 0.0f);
     const auto last = static_cast<int>(d_power.size()) - 1;
     for (int k = 0; k <= last; ++k) {
         const float least = d_average[k] > skirt * usual ? skirt : stands_out_now;
         if (d_power[k] < least * floor)
             continue;
-        any = true;
         for (const int step : { -1, 1 })
             for (int j = k; j >= 0 && j <= last && d_power[j] > skirt * floor; j += step)
                 d_share[j] = 1 - floor / d_power[j];
     }
-    if (!any)
-        return false;
-    d_work.assign(n, value{});
-    for (size_t k = 0; k < d_power.size(); ++k) {
-        const size_t bin = (k + n - static_cast<size_t>(d_edge)) % n;
-        d_work[bin] = d_share[k] * spectrum[bin];
+    assign_bins(skirt * usual);
+    const auto n = static_cast<int>(d_spectrum.size());
+    for (carrier& c : d_carriers) {
+        bool any = false;
+        for (int k = c.first; k < c.end; ++k)
+            any = any || d_share[k] > 0;
+        if (!any)
+            continue;
+        value* const spectrum = d_spectrum.bins();
+        std::fill(spectrum, spectrum + n, value{});
+        for (int k = c.first; k < c.end; ++k) {
+            const int bin = (k + n - d_edge) % n;
+            spectrum[bin] = d_share[k] * d_work[bin];
+        }
+        d_spectrum.add_to(c.samples.data());
     }
-    std::copy(d_work.begin(), d_work.end(), spectrum);
-    return true;
+}
+
+/* Divide the bins among the carriers: by the strong bins of the average, at the middle
+ * between the outermost ones of two. A carrier keeps its place in the list. */
+void moving_carriers::assign_bins(float strong)
+{
+    struct group {
+        int first, last;
+        double moment, power;
+        double centre() const { return moment / power; }
+    };
+    std::vector<group> groups;
+    const auto count = static_cast<int>(d_average.size());
+    for (int k = 0; k < count; ++k) {
+        const auto power = static_cast<double>(d_average[k]);
+        if (d_average[k] <= strong)
+            continue;
+        if (groups.empty() ||
+            (k - groups.back().last > within + 1 && groups.size() < most_carriers))
+            groups.push_back({ k, k, 0, 0 });
+        group& g = groups.back();
+        g.last = k;
+        g.moment += k * power;
+        g.power += power;
+    }
+    std::vector<bool> taken(groups.size());
+    for (carrier& c : d_carriers) {
+        c.first = c.end = 0;
+        size_t nearest = groups.size();
+        for (size_t g = 0; g < groups.size(); ++g)
+            if (c.centre && !taken[g] &&
+                (nearest == groups.size() ||
+                 std::abs(groups[g].centre() - *c.centre) <
+                     std::abs(groups[nearest].centre() - *c.centre)))
+                nearest = g;
+        if (nearest < groups.size() &&
+            std::abs(groups[nearest].centre() - *c.centre) <= same) {
+            taken[nearest] = true;
+            c.group = nearest;
+            c.centre = groups[nearest].centre();
+        } else {
+            c.centre.reset();
+        }
+    }
+    for (size_t g = 0; g < groups.size(); ++g) {
+        if (taken[g])
+            continue;
+        const auto free = std::find_if(d_carriers.begin(),
+                                       d_carriers.end(),
+                                       [](const carrier& c) { return !c.centre; });
+        free->group = g;
+        free->centre = groups[g].centre();
+    }
+    for (carrier& c : d_carriers) {
+        if (!c.centre)
+            continue;
+        const size_t g = c.group;
+        c.first = g == 0 ? 0 : (groups[g - 1].last + groups[g].first + 1) / 2;
+        c.end = g + 1 == groups.size() ? count
+                                       : (groups[g].last + groups[g + 1].first + 1) / 2;
+    }
+    if (groups.empty())
+        d_carriers.front().end = count;
 }
 
 } // namespace gr::hf::kernel

@@ -97,7 +97,8 @@ void piecewise_tone::add_step(value x)
             continue;
         double most = 0;
         size_t bin = 0;
-        for (size_t k = 0; k < frequencies; ++k)
+        const bool empty = next.energy == from.energy;
+        for (size_t k = 0; k < frequencies && !empty; ++k)
             if (const double e = std::norm(next.sums[k] - from.sums[k]); e > most) {
                 most = e;
                 bin = k;

@@ -58,6 +58,9 @@ public:
         return s;
     }
 
+    //! The spectrum, to be changed before add_to().
+    value* bins() { return d_transform.data(); }
+
     //! Add the samples of the spectrum, as it is now, to size() samples from \p y on.
     void add_to(value* y)
     {
