@@ -341,3 +341,19 @@ def test_log_lines_that_a_full_disk_refuses_end_no_station(number, ends):
     with contextlib.redirect_stdout(Refusing()), \
             pytest.raises(OSError) if ends else contextlib.nullcontext():
         run.print_log(["a line"])
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+def test_closed_standard_streams_are_no_traceback(tmp_path, closed):
+    # Standard input is empty without one, and a WAV file must not take its number.
+    command = ["hf", "demodulate", "-"] if closed == 0 else ["hf", *MODULATE, "-", "a.wav"]
+    done = subprocess.run(command, cwd=tmp_path, preexec_fn=lambda: os.close(closed), text=True,
+                          stdin=None if closed == 0 else subprocess.DEVNULL,
+                          stdout=None if closed == 1 else subprocess.PIPE,
+                          stderr=None if closed == 2 else subprocess.PIPE, check=False)
+    assert "Traceback" not in (done.stderr or "")
+    if closed == 0:
+        assert done.returncode == 1 and "standard input: is empty" in done.stderr
+    else:
+        assert done.returncode == 0
+        assert (tmp_path / "a.wav").read_bytes()[:4] == b"RIFF"

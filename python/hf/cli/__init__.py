@@ -126,9 +126,19 @@ def _interrupt_again(ignored: Any) -> None:
     sys.__unraisablehook__(ignored)
 
 
+def _open_standard_streams() -> None:
+    """Open standard streams that the caller has closed. Otherwise the next files opened would
+    take their place."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w",
+                                    encoding="utf-8"))
+
+
 def main() -> None:
     """Entry point of the installed program."""
     sys.unraisablehook = _interrupt_again
+    _open_standard_streams()
     try:
         hf.main(standalone_mode=False)
         sys.stdout.flush()
