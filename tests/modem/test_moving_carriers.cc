@@ -1,5 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/front/carrier_bins.h"
 #include "modem/front/carrier_canceller.h"
 #include "modem/front/moving_carriers.h"
 #include "modem/front/piecewise_tone.h"
@@ -106,6 +107,44 @@ TEST(moving_carriers, every_sample_comes_out_once_when_the_carrier_has_gone)
     EXPECT_TRUE(std::equal(y.begin() + 85000, y.end(), x.begin() + 85000));
     ASSERT_EQ(out.erased().size(), 1u);
     EXPECT_EQ(out.erased().front().sample, 45000);
+}
+
+TEST(carrier_bins, carriers_keep_their_numbers_and_share_all_bins)
+{
+    carrier_bins bins(3);
+    const auto with = [](std::initializer_list<int> strong) {
+        std::vector<float> powers(40, 1);
+        for (const int k : strong)
+            powers[static_cast<size_t>(k)] = 10;
+        return powers;
+    };
+    const auto expect = [&bins](size_t number, int first, int end) {
+        EXPECT_EQ(bins.of(number).first, first);
+        EXPECT_EQ(bins.of(number).end, end);
+    };
+    // Both tones of a teletype are one carrier.
+    bins.update(with({ 10, 11, 13, 14 }), 3);
+    expect(0, 0, 40);
+    EXPECT_TRUE(bins.of(1).empty());
+    // Another one comes below it.
+    bins.update(with({ 4, 10, 11, 13, 14 }), 3);
+    expect(0, 7, 40);
+    expect(1, 0, 7);
+    // It moves, and the first one ends. A third one is too far away to be it.
+    bins.update(with({ 6, 30 }), 3);
+    expect(1, 0, 18);
+    expect(0, 18, 40);
+    EXPECT_TRUE(bins.of(2).empty());
+    // More than there may be: the highest takes the rest.
+    bins.update(with({ 6, 16, 26, 36 }), 3);
+    expect(1, 0, 11);
+    EXPECT_EQ(bins.of(0).end + bins.of(2).end, 21 + 40);
+    // None.
+    bins.update(with({}), 3);
+    expect(0, 0, 40);
+    EXPECT_TRUE(bins.of(1).empty());
+    bins.restart();
+    EXPECT_TRUE(bins.of(0).empty());
 }
 
 TEST(piecewise_tone, finds_jumps_silence_and_drift)

@@ -25,22 +25,18 @@ constexpr double usual_place = 0.6;
 constexpr float stands_out_of_average = 7, stands_out_now = 16;
 constexpr float skirt = 3; // and next to it, or in a bin that is strong on average
 constexpr size_t most_carriers = 6;
-// Bins between the strong ones of a carrier. Those of radio teletype with a shift of 170 Hz
-// are one carrier.
-constexpr int within = 1;
-constexpr double same = 8; // bins that the centre of a carrier may move between windows
 const float mean_of_median = 1 / std::log(2.0f);
 
 } // namespace
 
 moving_carriers::moving_carriers(const symbol_grid& grid)
-    : d_spectrum(short_spectrum::length_at(grid.sample_rate())),
+    : d_spectrum(short_spectrum::length_at(grid.sample_rate())), d_bins(most_carriers),
       d_tones(grid.sample_rate(), most_carriers, memory_s * grid.sample_rate()),
       d_edge(static_cast<int>(highest / symbol_grid::samples_per_symbol *
                               static_cast<double>(d_spectrum.size()))),
       d_outside(
           static_cast<long>(static_cast<double>(d_edge) * (1 - half_width / highest))),
-      d_recent(d_spectrum.size()), d_carriers(most_carriers), d_work(d_spectrum.size()),
+      d_recent(d_spectrum.size()), d_samples(most_carriers), d_work(d_spectrum.size()),
       d_power(2 * static_cast<size_t>(d_edge) + 1), d_average(d_power.size()),
       d_share(d_power.size())
 {
@@ -65,8 +61,9 @@ void moving_carriers::restart()
 void moving_carriers::forget_carriers()
 {
     d_tones.restart();
-    for (carrier& c : d_carriers)
-        c = { std::vector<value>(d_spectrum.size()), {}, {} };
+    d_bins.restart();
+    for (std::vector<value>& samples : d_samples)
+        samples.assign(d_spectrum.size(), value{});
 }
 
 void moving_carriers::push(value x, float erased, float repeating, sample_buffer& out)
@@ -100,8 +97,8 @@ void moving_carriers::end_window(float repeating, sample_buffer& out)
         // No later window reaches the oldest part of this one.
         const bool settled = d_count >= *d_waits_from + size;
         const size_t rest = std::min(size - hop, d_count - *d_waits_from);
-        for (size_t k = 0; k < d_carriers.size(); ++k) {
-            const std::vector<value>& x = d_carriers[k].samples;
+        for (size_t k = 0; k < d_samples.size(); ++k) {
+            const std::vector<value>& x = d_samples[k];
             if (settled)
                 d_tones.push(k, x.data(), hop, signal);
             if (!active())
@@ -121,11 +118,10 @@ void moving_carriers::end_window(float repeating, sample_buffer& out)
         d_recent.begin() + static_cast<long>(hop), d_recent.end(), d_recent.begin());
     if (!d_waits_from)
         return;
-    for (carrier& c : d_carriers) {
-        std::copy(c.samples.begin() + static_cast<long>(hop),
-                  c.samples.end(),
-                  c.samples.begin());
-        std::fill(c.samples.end() - static_cast<long>(hop), c.samples.end(), value{});
+    for (std::vector<value>& samples : d_samples) {
+        std::copy(
+            samples.begin() + static_cast<long>(hop), samples.end(), samples.begin());
+        std::fill(samples.end() - static_cast<long>(hop), samples.end(), value{});
     }
 }
 
@@ -212,85 +208,21 @@ void moving_carriers::take_out()
             for (int j = k; j >= 0 && j <= last && d_power[j] > skirt * floor; j += step)
                 d_share[j] = 1 - floor / d_power[j];
     }
-    assign_bins(skirt * usual);
+    d_bins.update(d_average, skirt * usual);
     const auto n = static_cast<int>(d_spectrum.size());
-    for (carrier& c : d_carriers) {
-        bool any = false;
-        for (int k = c.first; k < c.end; ++k)
-            any = any || d_share[k] > 0;
-        if (!any)
+    for (size_t c = 0; c < d_samples.size(); ++c) {
+        const auto [first, end] = d_bins.of(c);
+        const auto none = [](float share) { return share == 0; };
+        if (std::all_of(d_share.begin() + first, d_share.begin() + end, none))
             continue;
         value* const spectrum = d_spectrum.bins();
         std::fill(spectrum, spectrum + n, value{});
-        for (int k = c.first; k < c.end; ++k) {
+        for (int k = first; k < end; ++k) {
             const int bin = (k + n - d_edge) % n;
             spectrum[bin] = d_share[k] * d_work[bin];
         }
-        d_spectrum.add_to(c.samples.data());
+        d_spectrum.add_to(d_samples[c].data());
     }
-}
-
-/* Divide the bins among the carriers: by the strong bins of the average, at the middle
- * between the outermost ones of two. A carrier keeps its place in the list. */
-void moving_carriers::assign_bins(float strong)
-{
-    struct group {
-        int first, last;
-        double moment, power;
-        double centre() const { return moment / power; }
-    };
-    std::vector<group> groups;
-    const auto count = static_cast<int>(d_average.size());
-    for (int k = 0; k < count; ++k) {
-        const auto power = static_cast<double>(d_average[k]);
-        if (d_average[k] <= strong)
-            continue;
-        if (groups.empty() ||
-            (k - groups.back().last > within + 1 && groups.size() < most_carriers))
-            groups.push_back({ k, k, 0, 0 });
-        group& g = groups.back();
-        g.last = k;
-        g.moment += k * power;
-        g.power += power;
-    }
-    std::vector<bool> taken(groups.size());
-    for (carrier& c : d_carriers) {
-        c.first = c.end = 0;
-        size_t nearest = groups.size();
-        for (size_t g = 0; g < groups.size(); ++g)
-            if (c.centre && !taken[g] &&
-                (nearest == groups.size() ||
-                 std::abs(groups[g].centre() - *c.centre) <
-                     std::abs(groups[nearest].centre() - *c.centre)))
-                nearest = g;
-        if (nearest < groups.size() &&
-            std::abs(groups[nearest].centre() - *c.centre) <= same) {
-            taken[nearest] = true;
-            c.group = nearest;
-            c.centre = groups[nearest].centre();
-        } else {
-            c.centre.reset();
-        }
-    }
-    for (size_t g = 0; g < groups.size(); ++g) {
-        if (taken[g])
-            continue;
-        const auto free = std::find_if(d_carriers.begin(),
-                                       d_carriers.end(),
-                                       [](const carrier& c) { return !c.centre; });
-        free->group = g;
-        free->centre = groups[g].centre();
-    }
-    for (carrier& c : d_carriers) {
-        if (!c.centre)
-            continue;
-        const size_t g = c.group;
-        c.first = g == 0 ? 0 : (groups[g - 1].last + groups[g].first + 1) / 2;
-        c.end = g + 1 == groups.size() ? count
-                                       : (groups[g].last + groups[g + 1].first + 1) / 2;
-    }
-    if (groups.empty())
-        d_carriers.front().end = count;
 }
 
 } // namespace gr::hf::kernel

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "modem/base/grid.h"
+#include "modem/front/carrier_bins.h"
 #include "modem/front/sample_buffer.h"
 #include "modem/front/short_spectrum.h"
 #include "modem/front/tone_bank.h"
@@ -47,30 +48,23 @@ private:
         float erased;
     };
 
-    struct carrier {
-        std::vector<value> samples;   // of the last window, found so far
-        std::optional<double> centre; // bin in the average; empty: there is none
-        size_t group = 0;             // of strong bins, from below
-        int first = 0, end = 0;       // its bins in this window
-    };
-
     void forget_carriers();
     void end_window(float repeating, sample_buffer& out);
     void subtract_tones(sample_buffer& out);
     bool notice(float repeating);
     bool stands_out(float repeating);
     void take_out();
-    void assign_bins(float strong);
     float floor_of(const std::vector<float>& powers);
 
     short_spectrum d_spectrum;
+    carrier_bins d_bins;
     tone_bank d_tones;
     int d_edge;                  // highest bin of the channel
     long d_outside;              // bins at either end that the signal does not fill
     float d_follow;              // share of a new window in the average
     size_t d_hold;               // windows
     std::vector<value> d_recent; // the last window
-    std::vector<carrier> d_carriers;
+    std::vector<std::vector<value>> d_samples; // of each carrier in it, found so far
     std::vector<value> d_work, d_tone;
     std::vector<float> d_power, d_average; // of the bins of the channel
     std::vector<float> d_share;            // of a bin that carriers are
