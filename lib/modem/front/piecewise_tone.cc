@@ -222,6 +222,11 @@ piecewise_tone::tone piecewise_tone::fit(size_t begin, size_t end, int bin) cons
 // and the best duration.
 void piecewise_tone::settle_change(const tone& before, const tone& after)
 {
+    if (before.silent && after.silent) {
+        for (; d_cut < before.end; ++d_cut)
+            d_settled.push_back(0);
+        return;
+    }
     const size_t from =
         std::max(d_cut, before.end - std::min(before.end - d_cut, 2 * d_reach));
     const size_t to = std::min({ before.end + 2 * d_reach, after.end });
