@@ -43,7 +43,7 @@ public:
     /*! \brief Take the next block.
      *  \param sound false: the message is suspicious, and no signal has proved since that it
      *               goes on
-     *  \param e     gets its octets, SNR, quality and Doppler spread
+     *  \param e     gets its octets, SNR, quality, Doppler spread and ratios
      *  \returns     message bits up to the end of the marker, if it is there
      */
     std::optional<uint64_t> take(const received_block& b, bool sound, rx_octets& e);
@@ -73,12 +73,20 @@ public:
     int64_t end_of(uint64_t marker) const;
 
 private:
+    void keep_ratios(const std::vector<float>& pairs);
+    void give_ratios(rx_octets& e);
+
     const description* d_waveform;
     message_parser d_parser;
     uint64_t d_block = 0;
     uint64_t d_position = 0;      // in the message: of the bit that the parser gets next
     uint64_t d_repeated_bits = 0; // that it got beyond that
     int64_t d_suspected_end = 0;  // of the block with the first sign of a damaged marker
+    uint64_t d_octets = 0;        // that the parser has returned
+    // Ratios of blocks that had no whole octet yet, and the bit that the parser gets when
+    // it gets the first of them.
+    std::vector<int8_t> d_ratios;
+    uint64_t d_ratios_from = 0;
     double d_snr;
     waveform_reading d_reading = waveform_reading::standard; // of the last block
 };

@@ -35,6 +35,18 @@ struct rx_octets {
     std::optional<uint64_t> number = std::nullopt;
     //! Reading of the standard that the block agrees with; no preamble signals it.
     waveform_reading reading = waveform_reading::standard;
+    /*! \brief Log-likelihood ratios of code bits as received, positive for 0, in units of
+     *         \ref ratio_unit. Two for each bit of the transmission, T1 and T2. 0: unknown.
+     *  \details Only of the code that runs on through the blocks (110C 5.3.2.3.2, 75 to
+     *  2400 bit/s). Empty: another code, or the modem does not give them. They reach
+     *  further than the octets, which follow by the decoder's delay.
+     */
+    std::vector<int8_t> ratios = {};
+    //! Number of the bit that the first two ratios belong to. Bit 0 is the first one of
+    //! \ref octets.
+    uint64_t ratios_from = 0;
+
+    static constexpr float ratio_unit = 0.25F; //!< of \ref ratios
 };
 
 //! How a received transmission ended.

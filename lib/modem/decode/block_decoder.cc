@@ -162,6 +162,8 @@ decoded_block block_decoder::decode(const std::vector<float>& soft,
     }
     if (&evidence != &soft)
         to_pairs(evidence);
+    if (!d_d.code.tail_biting)
+        out.pairs = d_pairs;
     d_waiting.insert(d_waiting.end(), d_pairs.begin(), d_pairs.end());
     compare(out);
     return out;

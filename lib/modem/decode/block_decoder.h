@@ -25,6 +25,9 @@ struct decoded_block {
     double agreement = 0;
     size_t compared = 0;  //!< soft bits compared; repeated ones count once
     double coded_ber = 0; //!< share of coded bits that the decoder changed
+    //! Log-likelihood ratios of the whole block, T1 and T2 of each input bit, before the
+    //! decoder. Running codes only.
+    std::vector<float> pairs;
 };
 
 /*! \brief Converts soft bits of interleaver blocks to user bits: de-interleave, combine
