@@ -22,8 +22,8 @@ namespace gr::hf::s5066 {
 class scripted_peer
 {
 public:
-    explicit scripted_peer(node_config c = node_config())
-        : d_config(prepare(c)), n(d_config)
+    explicit scripted_peer(node_config c = node_config(), code_decoder decode = {})
+        : d_config(prepare(c)), n(d_config, std::move(decode))
     {
     }
 

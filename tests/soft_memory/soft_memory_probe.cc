@@ -16,10 +16,12 @@
  * at most ROUNDS times. */
 #include "modem/loopback.h"
 #include "s5066/dts/arq/combine.h"
+#include "s5066/dts/rx/code_ratios.h"
+#include "s5066/dts/rx/soft_copies.h"
 #include "s5066/pdu/crc.h"
 #include "s5066/pdu/deframer.h"
-#include "soft_memory/soft_copies.h"
 
+#include "modem/decode/segment_decoder.h"
 #include "modem/decode/viterbi.h"
 #include "modem/detect/block_details.h"
 
@@ -137,6 +139,7 @@ bits hard(const floats& ratios)
 struct stream {
     floats pairs;
     bits decided;
+    code_ratios ratios; // the same, as the data link gets them
 };
 
 //! Place in T1 T2 T1 T2 ... of a coded bit.
@@ -179,6 +182,12 @@ std::vector<stream> receive(const mode& m, const loopback::samples& x)
         viterbi.reset();
         viterbi.decode_running(s.pairs.data(), n, s.decided);
         s.decided.resize(n / 8 * 8);
+        rx_octets whole{ pack(s.decided, 0, s.decided.size() / 8) };
+        for (const float l : s.pairs)
+            whole.ratios.push_back(static_cast<int8_t>(
+                std::clamp(std::round(l / rx_octets::ratio_unit), -127.0f, 127.0f)));
+        s.ratios.reset(m);
+        s.ratios.push(whole);
     }
     return streams;
 }
@@ -300,6 +309,18 @@ floats decode_segment(const stream& s,
     return floats(out.begin() + memory, out.begin() + static_cast<long>(memory + n));
 }
 
+//! As the data link has them.
+std::vector<int8_t> ratios_of(const stream& s, const found& f, size_t segment)
+{
+    received_d_pdu r;
+    r.bit_offset = f.at;
+    r.octets = f.header;
+    const auto rest = pack(s.decided, f.at + 8 * f.header.size(), segment + 4);
+    r.octets.insert(r.octets.end(), rest.begin(), rest.end());
+    r.pdu = *decode_d_pdu(r.octets);
+    return s.ratios.of_segment(r);
+}
+
 struct tally {
     std::array<double, methods> delivered{}, sent{};
 };
@@ -343,7 +364,7 @@ int measure(int argc, char** argv)
             t.known.push_back(k + 16 < 8 * t.header && differs[k] == t.values[k]);
         const size_t header_bits = 8 * t.header, n = 8 * (segment + 4);
         std::array<std::map<size_t, memory_of>, methods> kept;
-        soft_copies soft;
+        soft_copies soft(kernel::decode_after_zeros);
         std::array<std::vector<size_t>, methods> done;
         for (auto& v : done)
             v.assign(count, 0);
@@ -385,19 +406,13 @@ int measure(int argc, char** argv)
                             const int kind =
                                 way < sum_known ? way : way - (sum_known - sum);
                             ++tries;
-                            const size_t begin = f.at + header_bits;
                             if (kind == code) {
-                                const size_t after =
-                                    std::min(n + run_in, s.pairs.size() / 2 - begin);
-                                const auto made = soft.add(
-                                    {},
-                                    { pdus[0].src,
-                                      static_cast<uint16_t>(f.number + 1000 * way),
-                                      segment },
-                                    f.header,
-                                    floats(s.pairs.begin() + static_cast<long>(2 * begin),
-                                           s.pairs.begin() +
-                                               static_cast<long>(2 * (begin + after))));
+                                const auto made = soft.add({},
+                                                           { pdus[0].src,
+                                                             static_cast<uint64_t>(way),
+                                                             f.number,
+                                                             segment },
+                                                           ratios_of(s, f, segment));
                                 ok = made.has_value();
                                 wrong += ok && *made != t.sent[f.number];
                             } else {

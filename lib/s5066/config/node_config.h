@@ -42,6 +42,10 @@ struct node_config {
     //! Longest transmission to a group. If over 127.5 s, EOT is 0 until the last 127.5 s.
     double broadcast_s = 127.5;
     unsigned sync_errors = 0; //!< wrong bits allowed in a received sync word, 0 to 3
+    /*! \brief Memory for damaged copies of a segment. 0: none. 1: two copies, as octets.
+     *         2: also all copies as soft bits, if the modem gives them.
+     */
+    unsigned copy_memory = 2;
 
     // Turns
     /*! \brief The modem sends and receives at the same time. EOT is 0 and no station

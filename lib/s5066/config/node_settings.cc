@@ -97,6 +97,8 @@ const std::vector<setting>& all_settings()
               "longest transmission to a group; EOT is 0 until its last 127.5 s"),
         field("sync_errors", &node_config::sync_errors, 0, 3, "bits",
               "wrong bits allowed in the sync word of a D_PDU"),
+        field("copy_memory", &node_config::copy_memory, 0, 2, "",
+              "damaged copies make a good segment: 0 no, 1 two as octets, 2 all as soft bits"),
         field("full_duplex", &node_config::full_duplex, 0, 1, "",
               "1: the modem sends and receives at once, without turns"),
         field("turnaround_s", &node_config::turnaround_s, 0, 60, "s",

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 namespace gr::hf::s5066 {
 
@@ -59,9 +60,10 @@ const char* to_string(node_phase p)
     return names[static_cast<size_t>(p)];
 }
 
-node::impl::impl(const node_config& config)
+node::impl::impl(const node_config& config, code_decoder decode)
     : d_node(config, d_sis), d_sis(d_node.config, d_node.stats, *this),
-      d_access(d_node.config, d_node.random)
+      d_access(d_node.config, d_node.random),
+      d_data(d_node, d_tx, d_resets, std::move(decode))
 {
     set_mode(config.mode);
     d_links.set_broadcast(config.broadcast_only);
@@ -378,7 +380,10 @@ node_state node::impl::state() const
     return s;
 }
 
-node::node(const node_config& config) : d_impl(std::make_unique<impl>(config)) {}
+node::node(const node_config& config, code_decoder decode)
+    : d_impl(std::make_unique<impl>(config, std::move(decode)))
+{
+}
 node::~node() = default;
 
 void node::sis_in(station_time now, client_id c, const uint8_t* p, size_t n)

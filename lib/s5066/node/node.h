@@ -3,6 +3,7 @@
 #pragma once
 
 #include "s5066/between/queue_state.h"
+#include "s5066/config/code_decoder.h"
 #include "s5066/config/node_config.h"
 #include "s5066/config/node_log.h"
 #include "s5066/config/node_stats.h"
@@ -65,8 +66,11 @@ struct node_state {
 class node : public modem_user
 {
 public:
-    //! \throws std::invalid_argument if the configuration is not valid
-    explicit node(const node_config& config);
+    /*! \param decode decoder of the modem's code, to repair segments from soft bits
+     *         (node_config::copy_memory). Without it only octets are used.
+     *  \throws std::invalid_argument if the configuration is not valid
+     */
+    explicit node(const node_config& config, code_decoder decode = {});
     ~node() override;
     node(const node&) = delete;
     node& operator=(const node&) = delete;

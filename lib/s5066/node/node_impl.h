@@ -39,7 +39,7 @@ namespace gr::hf::s5066 {
 class node::impl : public sis_lower
 {
 public:
-    explicit impl(const node_config& config);
+    impl(const node_config& config, code_decoder decode);
 
     // sis_lower
     void submit(station_time now, outgoing_ptr o) override;
@@ -122,7 +122,7 @@ private:
     transmission_builder d_builder{ d_node, d_access, d_tx, d_plan, d_length, d_maker };
 
     // Reception
-    data_receiver d_data{ d_node, d_tx, d_resets };
+    data_receiver d_data;
     incoming_transmission d_rx{ d_node, d_access };
     // The modem has not reported the end of a reception that is over.
     bool d_rx_overdue = false;

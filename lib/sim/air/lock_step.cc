@@ -2,13 +2,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/air/lock_step.h"
 
+#include "modem/decode/segment_decoder.h"
+
 #include <stdexcept>
 
 namespace gr::hf::sim {
 
 lock_step_station::lock_step_station(const s5066::node_config& node,
                                      const kernel::half_duplex_options& modem)
-    : d_node(node), d_modem(*this, modem)
+    : d_node(node, kernel::decode_after_zeros), d_modem(*this, modem)
 {
 }
 

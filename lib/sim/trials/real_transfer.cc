@@ -73,6 +73,7 @@ real_transfer_result run(const real_transfer& t)
     r.sender = clients[0].engine.state();
     r.receiver = clients[1].engine.state();
     r.node = pair.node(0).stats();
+    r.far = pair.node(1).stats();
     r.complete = r.receiver.octets_received >= t.octets && r.sender.octets_rejected == 0;
     return r;
 }

@@ -37,6 +37,7 @@ struct real_transfer_result {
     double end_s = 0;      //!< station time
     traffic_state sender, receiver;
     s5066::node_stats node;                          //!< counters of the sender
+    s5066::node_stats far;                           //!< and of the receiver
     std::vector<std::pair<double, std::string>> log; //!< station time, line
 };
 

@@ -176,11 +176,17 @@ bool arq_receiver::take(const arq_header& h,
     return true;
 }
 
+bool arq_receiver::wants(const arq_header& h, size_t octets) const
+{
+    const size_t at = d_space.ahead(h.fsn, d_lwe);
+    return at < d_space.half() && !have(at) && room_for(at, octets);
+}
+
 std::optional<std::vector<uint8_t>>
 arq_receiver::repair(const arq_header& h, const std::vector<uint8_t>& octets)
 {
     const size_t at = d_space.ahead(h.fsn, d_lwe);
-    if (at >= d_space.half() || have(at) || !room_for(at, octets.size())) {
+    if (!wants(h, octets.size())) {
         return std::nullopt;
     }
     if (at >= d_slots.size()) {

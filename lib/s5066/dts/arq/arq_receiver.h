@@ -78,6 +78,8 @@ public:
               const std::vector<uint8_t>& segment,
               bool ok,
               std::vector<std::vector<uint8_t>>& delivered);
+    //! True if a segment of \p octets that is in sync would be new.
+    bool wants(const arq_header& h, size_t octets) const;
     /*! \brief Takes a damaged copy of a segment that is in sync.
      *  \param octets the segment and its CRC as received
      *  \return the good segment, if this and an earlier damaged copy suffice for it

@@ -7,6 +7,15 @@
 
 namespace gr::hf::s5066 {
 
+namespace {
+
+soft_copies::key key_of(const peer& p, const d_pdu& d)
+{
+    return { p.addr, p.arq.numberings, d.arq.fsn, d.segment.size() };
+}
+
+} // namespace
+
 bool data_receiver::on_data(station_time now, peer& p, const d_pdu& d)
 {
     if (p.reset.active()) {
@@ -26,23 +35,42 @@ bool data_receiver::on_data(station_time now, peer& p, const d_pdu& d)
     d_tx.outdate_ack(p);
     p.link.last_data = now;
     std::vector<std::vector<uint8_t>> delivered;
-    std::optional<std::vector<uint8_t>> repaired;
-    if (!d.segment_ok && !d.arq.drop && !d.segment_crc.empty()) {
-        auto octets = d.segment;
-        octets.insert(octets.end(), d.segment_crc.begin(), d.segment_crc.end());
-        repaired = p.arq.rx.repair(d.arq, octets);
-        d_node.stats.segments_repaired += repaired ? 1 : 0;
-    }
+    const auto made = repaired(now, p, d);
     if (d.arq.lwe && d.arq.fsn != 0) {
         p.arq.rx.same_numbering();
     }
-    const bool ok = (d.segment_ok || repaired) && p.arq.rx.may_join(d.arq);
-    const bool taken =
-        p.arq.rx.take(d.arq, repaired ? *repaired : d.segment, ok, delivered);
+    const bool ok = (d.segment_ok || made) && p.arq.rx.may_join(d.arq);
+    const bool taken = p.arq.rx.take(d.arq, made ? *made : d.segment, ok, delivered);
+    if (taken) {
+        d_soft.drop(key_of(p, d));
+    }
     d_node.stats.d_pdus_duplicate += !taken && ok ? 1 : 0;
     p.heard.news = p.heard.news || taken || !ok;
     deliver_arq(now, p, delivered, false);
     return true;
+}
+
+// A damaged copy, and those before it.
+std::optional<std::vector<uint8_t>>
+data_receiver::repaired(station_time now, peer& p, const d_pdu& d)
+{
+    const unsigned memory = d_node.config.copy_memory;
+    auto octets = d.segment;
+    octets.insert(octets.end(), d.segment_crc.begin(), d.segment_crc.end());
+    if (d.segment_ok || d.arq.drop || d.segment_crc.empty() || memory == 0 ||
+        !p.arq.rx.wants(d.arq, octets.size())) {
+        return std::nullopt;
+    }
+    std::optional<std::vector<uint8_t>> made;
+    if (memory > 1) {
+        made = d_soft.add(now, key_of(p, d), d.segment_ratios);
+        d_node.stats.segments_summed += made ? 1 : 0;
+    }
+    if (!made) {
+        made = p.arq.rx.repair(d.arq, octets);
+    }
+    d_node.stats.segments_repaired += made ? 1 : 0;
+    return made;
 }
 
 void data_receiver::deliver_arq(station_time now,
@@ -127,6 +155,7 @@ void data_receiver::on_non_arq(station_time now, const d_pdu& d)
 
 void data_receiver::expire(station_time now)
 {
+    d_soft.expire(now);
     std::vector<non_arq_c_pdu> ended;
     d_non_arq.expire(now, ended);
     for (const auto& c : ended) {

@@ -4,10 +4,13 @@
 
 #include "s5066/dts/exchange/non_arq_receiver.h"
 #include "s5066/dts/peer/node_context.h"
+#include "s5066/dts/rx/soft_copies.h"
 #include "s5066/dts/tx/resets.h"
 #include "s5066/dts/tx/transmission.h"
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace gr::hf::s5066 {
@@ -18,9 +21,11 @@ namespace gr::hf::s5066 {
 class data_receiver
 {
 public:
-    //! \param tx the present transmission, whose acknowledgement may become outdated
-    data_receiver(node_context& node, transmission& tx, resets& r)
-        : d_node(node), d_tx(tx), d_resets(r)
+    /*! \param tx the present transmission, whose acknowledgement may become outdated
+     *  \param decode of the modem's code; without it soft bits are not used
+     */
+    data_receiver(node_context& node, transmission& tx, resets& r, code_decoder decode)
+        : d_node(node), d_tx(tx), d_resets(r), d_soft(std::move(decode))
     {
     }
 
@@ -40,12 +45,15 @@ public:
     void on_expedited_ack(station_time now, peer& p, const d_pdu& d);
     //! Types 7 and 8.
     void on_non_arq(station_time now, const d_pdu& d);
-    //! Call regularly: passes up C_PDUs that were not complete in time.
+    //! Call regularly: passes up C_PDUs that were not complete in time, and forgets old
+    //! copies.
     void expire(station_time now);
     //! No data without ARQ are awaited.
     bool empty() const { return d_non_arq.empty(); }
 
 private:
+    std::optional<std::vector<uint8_t>>
+    repaired(station_time now, peer& p, const d_pdu& d);
     void deliver_arq(station_time now,
                      peer& p,
                      const std::vector<std::vector<uint8_t>>& c_pdus,
@@ -55,6 +63,7 @@ private:
     node_context& d_node;
     transmission& d_tx;
     resets& d_resets;
+    soft_copies d_soft;
     non_arq_receiver d_non_arq;
 };
 

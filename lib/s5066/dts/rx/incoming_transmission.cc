@@ -61,6 +61,7 @@ void incoming_transmission::begin(station_time now, const rx_start& e)
 {
     d_event_at = d_d_pdu_at = now;
     d_order.reset();
+    d_ratios.reset(e.m);
     d_deframer.reset();
     d_begin.reset();
     d_end.reset();
@@ -94,10 +95,13 @@ void incoming_transmission::push(station_time now, const rx_octets& e)
 void incoming_transmission::add(const rx_octets& e)
 {
     if (e.octets.empty()) {
-        d_deframer.push(std::vector<uint8_t>(d_timing.bits_per_block / 8, 0xff));
+        const std::vector<uint8_t> ones(d_timing.bits_per_block / 8, 0xff);
+        d_ratios.skip(ones.size());
+        d_deframer.push(ones);
         return;
     }
     d_quality.add(e);
+    d_ratios.push(e);
     d_deframer.push(e.octets);
 }
 
@@ -136,7 +140,10 @@ std::optional<received_d_pdu> incoming_transmission::next(station_time now, bool
         r = d_deframer.next_at_end();
     }
     if (r) {
-        const d_pdu& d = r->pdu;
+        d_pdu& d = r->pdu;
+        if (!d.segment_ok && carries_arq_data(d)) {
+            d.segment_ratios = d_ratios.of_segment(*r);
+        }
         d_d_pdu_at = now;
         d_node.log.tap(now, false, d.segment_ok, r->octets);
         d_node.stats.octets_received += r->octets.size();

@@ -5,6 +5,7 @@
 #include "s5066/access/channel_access.h"
 #include "s5066/dts/peer/node_context.h"
 #include "s5066/dts/rx/block_order.h"
+#include "s5066/dts/rx/code_ratios.h"
 #include "s5066/pdu/deframer.h"
 #include "waveform/timing.h"
 
@@ -94,6 +95,7 @@ private:
     node_context& d_node;
     channel_access& d_access;
     block_order d_order;
+    code_ratios d_ratios;
     d_pdu_deframer d_deframer;
     uint64_t d_seen_false_syncs = 0;
     gr::hf::mode d_mode;

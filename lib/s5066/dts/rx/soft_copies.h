@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/pdu/d_pdu.h"
+#include "s5066/config/code_decoder.h"
+#include "s5066/words/address.h"
 
 #include <hf/time.h>
 
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <list>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace gr::hf::s5066 {
@@ -17,10 +19,9 @@ namespace gr::hf::s5066 {
 /*! \brief Adds up the soft bits of damaged copies of a segment, and decodes the sum.
  *
  * The code of the serial tone runs on through the blocks. So the code bits of a segment
- * are the same in every copy, wherever the copy stands. Only the first six pairs also
- * depend on the header. It is known, and the code is linear, so its part is removed. The
- * sum of the log-likelihood ratios is what an ideal receiver of independent noises would
- * decode.
+ * are the same in every copy, wherever the copy stands, once the part of the header is
+ * removed (code_ratios). The sum of the log-likelihood ratios is what an ideal receiver
+ * of independent noises would decode.
  *
  * The CRC-32 decides. Each copy is one try, so a segment that needs n of them is wrong
  * with a chance of n / 2^32. A segment of zeros is never made: gaps look like it, and
@@ -35,7 +36,7 @@ public:
     //! Copies of a segment that are added up. After them it starts again from nothing, in
     //! case one of them was of other content.
     static constexpr unsigned most_copies = 12;
-    //! Ratios kept, 4 octets each. The oldest segments are dropped. A window of 128
+    //! Ratios kept, 2 octets each. The oldest segments are dropped. A window of 128
     //! segments of 200 octets needs 417,792.
     static constexpr size_t most_ratios = size_t{ 1 } << 20;
     //! Age at which the sum of a segment is dropped: two transmissions of the longest
@@ -45,31 +46,29 @@ public:
     //! Identity of a segment; the header CRC has protected all of it.
     struct key {
         address from;
-        uint16_t number = 0; //!< frame sequence number
-        size_t octets = 0;   //!< of the segment, without its CRC
+        uint64_t numbering = 0; //!< of the peer, see arq_state::numberings
+        uint16_t number = 0;    //!< frame sequence number
+        size_t octets = 0;      //!< of the segment, without its CRC
 
         bool operator==(const key& o) const
         {
-            return from == o.from && number == o.number && octets == o.octets;
+            return from == o.from && numbering == o.numbering && number == o.number &&
+                   octets == o.octets;
         }
     };
 
+    //! Without \p decode nothing is kept.
+    explicit soft_copies(code_decoder decode) : d_decode(std::move(decode)) {}
+
     /*! \brief Take a damaged copy.
-     *  \param header its octets, CRC included
-     *  \param ratios log-likelihood ratios of the code bits, positive for 0, two for each
-     *         bit of the segment and its CRC. Those of the bits after it may follow; they
-     *         help to decode the last bits.
+     *  \param ratios of the segment and its CRC after zeros, see code_ratios::of_segment()
      *  \return the good segment without its CRC, if the copies so far suffice for it.
      *          Empty also if there are fewer ratios than two for each bit.
      */
-    std::optional<std::vector<uint8_t>> add(station_time now,
-                                            const key& k,
-                                            const std::vector<uint8_t>& header,
-                                            std::vector<float> ratios);
+    std::optional<std::vector<uint8_t>>
+    add(station_time now, const key& k, const std::vector<int8_t>& ratios);
     //! The segment is complete.
     void drop(const key& k);
-    //! The numbering of \p from starts again, or the link has ended.
-    void drop_all(address from);
     //! Drop sums that are too old.
     void expire(station_time now);
     //! Ratios kept.
@@ -80,10 +79,16 @@ private:
         key k;
         station_time last{}; // copy
         unsigned copies = 0;
-        std::vector<float> sum;
+        std::vector<int16_t> sum;
     };
+    std::list<entry>::iterator find(const key& k);
     void erase(std::list<entry>::iterator e);
+    void keep(station_time now,
+              std::list<entry>::iterator e,
+              const key& k,
+              const std::vector<int8_t>& ratios);
 
+    code_decoder d_decode;
     std::list<entry> d_entries; // the one with the latest copy last
     size_t d_ratios = 0;
 };

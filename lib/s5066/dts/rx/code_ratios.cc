@@ -1,0 +1,99 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "s5066/dts/rx/code_ratios.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace gr::hf::s5066 {
+
+namespace {
+
+/* Share of the ratios' magnitude that agrees with the code of the header, less the share
+ * that does not. Below it they belong to other bits: of 200 noisy ones, 0.09 is one
+ * standard deviation. A header that was read has more than half of them right by far. */
+constexpr double least_agreement = 0.4;
+
+} // namespace
+
+void code_ratios::reset(const gr::hf::mode& m)
+{
+    d_code.reset();
+    d_octets = 0;
+    d_ratios.clear();
+    try {
+        const kernel::code_plan& code = kernel::describe(m).code;
+        if (code.coded && !code.tail_biting) {
+            d_code = code;
+            d_code->repetition = 1; // the modem has added up the repeats
+        }
+    } catch (const std::invalid_argument&) {
+        // a mode of a foreign modem
+    }
+}
+
+void code_ratios::push(const rx_octets& e)
+{
+    const uint64_t before = 8 * d_octets;
+    d_octets += e.octets.size();
+    if (!d_code || e.ratios.empty() || before > most_bits || e.ratios_from > most_bits ||
+        before + e.ratios_from + e.ratios.size() / 2 > most_bits) {
+        return;
+    }
+    const auto from = static_cast<size_t>(2 * (before + e.ratios_from));
+    const size_t count = e.ratios.size() / 2 * 2;
+    d_ratios.resize(std::max(d_ratios.size(), from + count));
+    std::copy_n(e.ratios.begin(), count, d_ratios.begin() + static_cast<long>(from));
+}
+
+/* The CRC does not notice when bits have slipped: it starts at zero, so a segment with its
+ * CRC is a code word of a cyclic code. The header tells, which has passed its own CRC. */
+bool code_ratios::agrees(const received_d_pdu& r, size_t header) const
+{
+    std::vector<uint8_t> bits, code;
+    for (size_t k = 0; k < 8 * header; ++k) {
+        bits.push_back(r.octets[k / 8] >> (k & 7) & 1);
+    }
+    kernel::convolutional_encoder(*d_code).encode(bits.data(), bits.size(), code);
+    double agree = 0, total = 0;
+    // The first pairs depend on the bits before the header.
+    for (size_t k = 2 * (d_code->constraint_length - 1); k < code.size(); ++k) {
+        const double ratio = d_ratios[2 * static_cast<size_t>(r.bit_offset) + k];
+        agree += code[k] ? -ratio : ratio;
+        total += std::abs(ratio);
+    }
+    return agree > least_agreement * total;
+}
+
+std::vector<int8_t> code_ratios::of_segment(const received_d_pdu& r) const
+{
+    const size_t octets = r.pdu.segment.size() + r.pdu.segment_crc.size();
+    if (!d_code || r.pdu.segment.empty() || r.pdu.segment_crc.empty() ||
+        r.octets.size() <= octets || r.bit_offset > most_bits) {
+        return {};
+    }
+    const size_t header = r.octets.size() - octets;
+    const size_t begin = 2 * (static_cast<size_t>(r.bit_offset) + 8 * header);
+    const size_t count = 2 * 8 * octets;
+    if (d_ratios.size() < begin + count || !agrees(r, header)) {
+        return {};
+    }
+    const size_t end = std::min(d_ratios.size(), begin + count + 2 * bits_after);
+    std::vector<int8_t> ratios(d_ratios.begin() + static_cast<long>(begin),
+                               d_ratios.begin() + static_cast<long>(end));
+    // Bit 0 of an octet is sent first, so the last six bits are the upper ones.
+    const unsigned memory = d_code->constraint_length - 1;
+    unsigned state = r.octets[header - 1] >> (8 - memory);
+    for (size_t k = 0; k < memory; ++k, state >>= 1) {
+        if (__builtin_parity(state & d_code->t1)) {
+            ratios[2 * k] = static_cast<int8_t>(-ratios[2 * k]);
+        }
+        if (__builtin_parity(state & d_code->t2)) {
+            ratios[2 * k + 1] = static_cast<int8_t>(-ratios[2 * k + 1]);
+        }
+    }
+    return ratios;
+}
+
+} // namespace gr::hf::s5066

@@ -1,0 +1,265 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// Damaged copies of a segment, added up as soft bits.
+#include "s5066/dts/rx/soft_copies.h"
+
+#include "modem/decode/segment_decoder.h"
+#include "s5066/dts/rx/code_ratios.h"
+#include "waveform/coding/convolutional_code.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+using namespace gr::hf;
+using namespace gr::hf::s5066;
+
+namespace {
+
+using ratios_t = std::vector<int8_t>;
+
+// Noise of each code bit of amplitude 1. One copy has 0 dB of Eb/N0, five have 7 dB.
+constexpr double sigma = 1;
+
+struct soft_copy : testing::Test {
+    soft_copy()
+    {
+        pdu.dst = address("1.2.3.4");
+        pdu.src = address("1.2.3.5");
+        pdu.arq.fsn = 7;
+        for (size_t k = 0; k < 200; ++k)
+            pdu.segment.push_back(static_cast<uint8_t>(random()));
+    }
+
+    // A copy with the EOT and a neighbour of its own, as the node receives it.
+    received_d_pdu on_air(uint8_t eot)
+    {
+        pdu.eot = eot;
+        received_d_pdu r;
+        r.octets = encode(pdu);
+        r.pdu = *decode_d_pdu(r.octets);
+        r.pdu.segment_ok = false;
+        return r;
+    }
+    rx_octets heard(const received_d_pdu& r, double noise = sigma)
+    {
+        rx_octets e;
+        e.octets = r.octets;
+        for (unsigned k = 0; k < 8; ++k)
+            e.octets.push_back(static_cast<uint8_t>(random()));
+        std::vector<uint8_t> bits, code;
+        for (const uint8_t o : e.octets)
+            for (unsigned i = 0; i < 8; ++i)
+                bits.push_back(o >> i & 1);
+        kernel::convolutional_encoder encoder(kernel::serial_tone_code(1));
+        encoder.encode(bits.data(), bits.size(), code);
+        std::normal_distribution<double> gauss(0, noise);
+        for (const uint8_t c : code) {
+            const double ratio = 2 / (sigma * sigma) * ((c ? -1 : 1) + gauss(random));
+            e.ratios.push_back(static_cast<int8_t>(
+                std::clamp(ratio / rx_octets::ratio_unit, -127.0, 127.0)));
+        }
+        return e;
+    }
+    ratios_t receive(uint8_t eot, double noise = sigma)
+    {
+        const auto r = on_air(eot);
+        code_ratios all;
+        all.reset(mode::parse("4539-600S"));
+        all.push(heard(r, noise));
+        return all.of_segment(r);
+    }
+
+    soft_copies::key key() const
+    {
+        return { pdu.src, 1, pdu.arq.fsn, pdu.segment.size() };
+    }
+
+    std::mt19937_64 random{ 1 };
+    d_pdu pdu;
+    soft_copies copies{ kernel::decode_after_zeros };
+};
+
+} // namespace
+
+TEST_F(soft_copy, some_make_a_segment_that_none_has)
+{
+    for (unsigned trial = 0; trial < 20; ++trial) {
+        std::optional<std::vector<uint8_t>> good;
+        for (uint8_t k = 0; k < 5 && !good; ++k) {
+            const ratios_t c = receive(static_cast<uint8_t>(40 - 7 * k));
+            soft_copies alone(kernel::decode_after_zeros);
+            ASSERT_FALSE(alone.add({}, key(), c)) << trial;
+            good = copies.add({}, key(), c);
+        }
+        ASSERT_TRUE(good) << trial;
+        EXPECT_EQ(*good, pdu.segment);
+        EXPECT_EQ(copies.ratios(), 0u);
+    }
+}
+
+// The first pairs depend on the header's CRC, which covers the EOT. The second copy has
+// none of these pairs, so the first bits come from the other header's copy.
+TEST_F(soft_copy, the_headers_may_differ)
+{
+    ratios_t first = receive(40, 0);
+    for (size_t k = 400; k < 800; ++k)
+        first[k] = static_cast<int8_t>(-first[k]);
+    EXPECT_FALSE(copies.add({}, key(), first));
+    ratios_t second = receive(3, 0);
+    for (int8_t& r : second)
+        r = static_cast<int8_t>(r * 3 / 2);
+    for (size_t k = 0; k < 100; ++k)
+        second[k] = 0;
+    const auto good = copies.add({}, key(), second);
+    ASSERT_TRUE(good);
+    EXPECT_EQ(*good, pdu.segment);
+}
+
+TEST_F(soft_copy, other_segments_stay_apart)
+{
+    auto number = key(), numbering = key(), station = key();
+    ++number.number;
+    ++numbering.numbering;
+    station.from = address("1.2.3.6");
+    for (const auto& k : { key(), number, numbering, station })
+        EXPECT_FALSE(copies.add({}, k, receive(40)));
+    EXPECT_EQ(copies.ratios(), 4 * 2 * 8 * 204u);
+    copies.drop(numbering);
+    EXPECT_EQ(copies.ratios(), 3 * 2 * 8 * 204u);
+}
+
+TEST_F(soft_copy, old_ones_are_dropped)
+{
+    copies.add(from_seconds(1), key(), receive(40));
+    copies.expire(from_seconds(1 + soft_copies::longest_age_s));
+    EXPECT_GT(copies.ratios(), 0u);
+    copies.expire(from_seconds(1.1 + soft_copies::longest_age_s));
+    EXPECT_EQ(copies.ratios(), 0u);
+}
+
+TEST_F(soft_copy, memory_is_bounded_and_the_newest_stay)
+{
+    pdu.segment.resize(max_segment);
+    auto k = key();
+    ratios_t one(16 * (max_segment + 4));
+    for (int8_t& r : one)
+        r = static_cast<int8_t>(random());
+    for (k.number = 0; k.number < 80; ++k.number) {
+        copies.add({}, k, one);
+        ASSERT_LE(copies.ratios(), soft_copies::most_ratios);
+    }
+    EXPECT_EQ(copies.ratios() / (16 * (max_segment + 4)),
+              soft_copies::most_ratios / (16 * (max_segment + 4)));
+    const size_t before = copies.ratios();
+    k.number = 79;
+    copies.drop(k);
+    EXPECT_LT(copies.ratios(), before);
+    k.number = 0;
+    const size_t after = copies.ratios();
+    copies.drop(k);
+    EXPECT_EQ(copies.ratios(), after);
+}
+
+TEST_F(soft_copy, noise_and_nonsense_give_nothing)
+{
+    ratios_t c = receive(1);
+    for (unsigned k = 0; k < 40; ++k) {
+        for (int8_t& r : c)
+            r = static_cast<int8_t>(random());
+        EXPECT_FALSE(copies.add({}, key(), c));
+    }
+    copies.drop(key());
+    c.assign(c.size(), 0); // of a gap: zeros have a good CRC
+    EXPECT_FALSE(copies.add({}, key(), c));
+    copies.drop(key());
+    c.assign(c.size(), 127);
+    EXPECT_FALSE(copies.add({}, key(), c));
+    copies.drop(key());
+    c.resize(2 * 8 * 204 - 1);
+    EXPECT_FALSE(copies.add({}, key(), c));
+    EXPECT_FALSE(copies.add({}, { pdu.src, 1, 1, 0 }, receive(1, 0)));
+    EXPECT_FALSE(soft_copies({}).add({}, key(), receive(1, 0)));
+    EXPECT_EQ(copies.ratios(), 0u);
+    EXPECT_EQ(copies.add({}, key(), receive(1, 0)), pdu.segment);
+}
+
+// The last copy of a block of many may be of other content.
+TEST_F(soft_copy, it_starts_again_after_the_most_copies)
+{
+    ratios_t other = receive(1, 0);
+    for (int8_t& r : other)
+        r = static_cast<int8_t>(random() % 2 ? r : -r);
+    for (unsigned k = 0; k < soft_copies::most_copies; ++k)
+        EXPECT_FALSE(copies.add({}, key(), other));
+    EXPECT_EQ(copies.add({}, key(), receive(1, 0)), pdu.segment);
+}
+
+TEST_F(soft_copy, ratios_have_their_places)
+{
+    const auto r = on_air(9);
+    const rx_octets whole = heard(r, 0);
+    // The same in pieces: ratios precede the octets, as from a modem.
+    code_ratios pieces, at_once;
+    pieces.reset(mode::parse("4539-600S"));
+    at_once.reset(mode::parse("4539-600S"));
+    at_once.push(whole);
+    const size_t block = 30, late = 7; // octets
+    for (size_t at = 0; at < whole.octets.size(); at += block) {
+        const size_t from = at < late ? 0 : at - late;
+        const size_t to = std::min(at + block, whole.octets.size());
+        rx_octets e;
+        e.octets.assign(whole.octets.begin() + static_cast<long>(from),
+                        whole.octets.begin() +
+                            static_cast<long>(to - std::min(to, late)));
+        e.ratios.assign(whole.ratios.begin() + static_cast<long>(16 * at),
+                        whole.ratios.begin() + static_cast<long>(16 * to));
+        e.ratios_from = 8 * (at - from);
+        pieces.push(e);
+    }
+    EXPECT_EQ(pieces.of_segment(r), at_once.of_segment(r));
+    EXPECT_EQ(at_once.of_segment(r).size(), 2 * (8 * 204 + code_ratios::bits_after));
+}
+
+TEST_F(soft_copy, ratios_in_wrong_places_are_not_taken)
+{
+    const auto r = on_air(9);
+    const rx_octets good = heard(r, 0);
+    const auto after = [&](auto spoil, const char* m = "4539-600S") {
+        code_ratios all;
+        all.reset(mode::parse(m));
+        rx_octets e = good;
+        spoil(e);
+        all.push(e);
+        return all.of_segment(r);
+    };
+    const auto as_it_is = [](rx_octets&) {};
+    EXPECT_FALSE(after(as_it_is).empty());
+    EXPECT_TRUE(after(as_it_is, "4539-9600S").empty()); // another code
+    EXPECT_TRUE(after([](rx_octets& e) { e.ratios.clear(); }).empty());
+    EXPECT_TRUE(after([](rx_octets& e) { e.ratios.resize(100); }).empty());
+    EXPECT_TRUE(after([](rx_octets& e) { e.ratios_from = UINT64_MAX; }).empty());
+    EXPECT_TRUE(
+        after([](rx_octets& e) { e.ratios_from = code_ratios::most_bits; }).empty());
+    EXPECT_TRUE(
+        after([](rx_octets& e) { e.ratios.resize(4 * code_ratios::most_bits); }).empty());
+    // The CRC of a segment that has slipped by a bit may be good. The header is not.
+    for (const uint64_t from : { 1u, 2u, 3u, 8u, 360u, 100000u })
+        EXPECT_TRUE(after([from](rx_octets& e) { e.ratios_from = from; }).empty())
+            << from;
+    EXPECT_TRUE(after([](rx_octets& e) {
+                    e.ratios.erase(e.ratios.begin(), e.ratios.begin() + 2);
+                }).empty());
+    EXPECT_TRUE(after([this](rx_octets& e) {
+                    for (int8_t& x : e.ratios)
+                        x = static_cast<int8_t>(random());
+                }).empty());
+    auto cut_off = r;
+    cut_off.octets.resize(100);
+    cut_off.pdu = *decode_d_pdu(cut_off.octets);
+    code_ratios all;
+    all.reset(mode::parse("4539-600S"));
+    all.push(good);
+    EXPECT_TRUE(all.of_segment(cut_off).empty());
+}
