@@ -4,6 +4,7 @@
 #include "blocks/pdu.h"
 #include "blocks/sis_client_block.h"
 #include "edges/pcap_file.h"
+#include "modem/decode/segment_decoder.h"
 #include "s5066/config/node_settings.h"
 #include "s5066/node/node.h"
 
@@ -55,7 +56,8 @@ public:
                     gr::io_signature::make(0, 0, 0),
                     gr::io_signature::make(0, 0, 0)),
           d_modem(pmt::mp("modem")), d_sis(pmt::mp("sis")), d_log(pmt::mp("log")),
-          d_node(config), d_d_pdus(d_pdu_pcap, pcap_file::kind::d_pdu),
+          d_node(config, kernel::decode_after_zeros),
+          d_d_pdus(d_pdu_pcap, pcap_file::kind::d_pdu),
           d_primitives(sis_pcap, pcap_file::kind::sis)
     {
         d_node.set_tap(d_d_pdus.wanted());
@@ -126,6 +128,8 @@ public:
             { "d_pdus_acked", s.d_pdus_acked },
             { "d_pdus_duplicate", s.d_pdus_duplicate },
             { "segment_crc_errors", s.segment_crc_errors },
+            { "segments_repaired", s.segments_repaired },
+            { "segments_summed", s.segments_summed },
             { "d_pdus_unread", s.d_pdus_unread },
             { "false_syncs", s.false_syncs },
             { "transmissions", s.transmissions },

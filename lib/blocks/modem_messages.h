@@ -21,6 +21,7 @@
  *     tx_end     now
  *     rx_start   now, mode, snr_db, freq_offset_hz, joined: without its preamble
  *     rx_octets  now, snr_db, quality, doppler_hz if it is measured; octets
+ *                [ratios, ratios_from: soft bits of the running code]
  *     rx_end     now, reason, air_time
  *     carrier    now, present
  *     tx_damaged now, transmission, reason: the radio did not send all of it

@@ -60,7 +60,11 @@ void modem_reporter::rx_start(station_time now, const hf::rx_start& e)
 
 void modem_reporter::rx_octets(station_time now, const hf::rx_octets& e)
 {
-    tell(modem_messages::octets(now, e));
+    d_block.message_port_pub(port(), modem_messages::octets(now, e));
+    // Displays have no use for soft bits.
+    hf::rx_octets shown = e;
+    shown.ratios.clear();
+    d_block.message_port_pub(status(), modem_messages::octets(now, shown));
     std::lock_guard<std::mutex> lock(d_mutex);
     d_state.snr_db = e.snr_db;
     d_state.octets_received += e.octets.size();
