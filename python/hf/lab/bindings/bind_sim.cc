@@ -168,6 +168,9 @@ py::dict simulate_real(sim::real_transfer& t,
                                       sent.d_pdus_sent[9] + sent.d_pdus_sent[11],
                     "d_pdus_repeated"_a = sent.d_pdus_repeated,
                     "silent_rounds"_a = sent.silent_rounds,
+                    "segments_damaged"_a = r.far.segment_crc_errors,
+                    "segments_repaired"_a = r.far.segments_repaired,
+                    "segments_summed"_a = r.far.segments_summed,
                     "tx_time_s"_a = to_seconds(sent.tx_time));
 }
 
@@ -359,7 +362,10 @@ void bind_real_transfer(py::module& m)
         py::arg("progress") = std::function<void(double)>(),
         "As simulate(), over real waveforms and a simulated channel, in one thread. It "
         "has the same events at the same times as a flowgraph of two stations in lock "
-        "step. log: called with station time (s) and line at the end. signal_power: the "
+        "step. segments_damaged, segments_repaired and segments_summed are the "
+        "receiver's: "
+        "with a wrong CRC, made of several copies, and of these from soft bits. log: "
+        "called with station time (s) and line at the end. signal_power: the "
         "reference of snr=, 0: that of the mode, or of the fastest. progress: called now "
         "and then with the completed share of the octets, 0 to 1. Raises ValueError.");
 }
