@@ -130,6 +130,7 @@ public:
             { "segment_crc_errors", s.segment_crc_errors },
             { "segments_repaired", s.segments_repaired },
             { "segments_summed", s.segments_summed },
+            { "headers_recovered", s.headers_recovered },
             { "d_pdus_unread", s.d_pdus_unread },
             { "false_syncs", s.false_syncs },
             { "transmissions", s.transmissions },

@@ -153,6 +153,26 @@ TEST(soft_memory, copies_of_another_numbering_are_not_added)
     EXPECT_EQ(s.n.stats().segments_summed, 1u);
 }
 
+// The header of the middle one is read by what is known of it, its segment with it.
+TEST(soft_memory, a_header_with_errors_is_read)
+{
+    for (const unsigned memory : { 1u, 2u }) {
+        soft_memory s(memory);
+        rx_octets e;
+        for (uint8_t k = 0; k < 3; ++k) {
+            d_pdu d = bulk(k);
+            d.eot = static_cast<uint8_t>(6 * (3 - k));
+            const auto v = encode(d);
+            e.octets.insert(e.octets.end(), v.begin(), v.end());
+        }
+        e.ratios = s.ratios_of(e.octets, 0);
+        e.octets[e.octets.size() / 3 + 8] ^= 1;
+        s.hear(e);
+        EXPECT_EQ(s.n.stats().headers_recovered, memory == 2 ? 1u : 0u);
+        EXPECT_EQ(s.primitives().size(), memory == 2 ? 3u : 1u);
+    }
+}
+
 // Whatever ratios say, good octets are taken as they are, and no segment is made up.
 TEST(soft_memory, forged_ratios_hurt_nothing)
 {

@@ -41,6 +41,7 @@ struct node_stats {
     uint64_t d_pdus_unread = 0;
     uint64_t segments_repaired = 0; //!< combined from damaged copies
     uint64_t segments_summed = 0;   //!< of these, from soft bits
+    uint64_t headers_recovered = 0; //!< decoded from known octets, see lost_headers
     uint64_t false_syncs = 0;       //!< sync words without a good header
     uint64_t transmissions = 0;
     uint64_t receptions = 0;

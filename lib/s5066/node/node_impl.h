@@ -123,7 +123,7 @@ private:
 
     // Reception
     data_receiver d_data;
-    incoming_transmission d_rx{ d_node, d_access };
+    incoming_transmission d_rx;
     // The modem has not reported the end of a reception that is over.
     bool d_rx_overdue = false;
     d_pdu_dispatcher d_dispatcher{ d_node, d_rx,     d_maker,    d_links,

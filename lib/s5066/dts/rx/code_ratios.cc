@@ -8,15 +8,6 @@
 
 namespace gr::hf::s5066 {
 
-namespace {
-
-/* Share of the ratios' magnitude that agrees with the code of the header, less the share
- * that does not. Below it they belong to other bits: of 200 noisy ones, 0.09 is one
- * standard deviation. A header that was read has more than half of them right by far. */
-constexpr double least_agreement = 0.4;
-
-} // namespace
-
 void code_ratios::reset(const gr::hf::mode& m)
 {
     d_code.reset();
@@ -47,45 +38,39 @@ void code_ratios::push(const rx_octets& e)
     std::copy_n(e.ratios.begin(), count, d_ratios.begin() + static_cast<long>(from));
 }
 
-/* The CRC does not notice when bits have slipped: it starts at zero, so a segment with its
- * CRC is a code word of a cyclic code. The header tells, which has passed its own CRC. */
-bool code_ratios::agrees(const received_d_pdu& r, size_t header) const
+double code_ratios::agreement(uint64_t from, const std::vector<uint8_t>& octets) const
 {
+    if (!d_code || from > most_bits || d_ratios.size() < 2 * (from + 8 * octets.size())) {
+        return 0;
+    }
     std::vector<uint8_t> bits, code;
-    for (size_t k = 0; k < 8 * header; ++k) {
-        bits.push_back(r.octets[k / 8] >> (k & 7) & 1);
+    for (size_t k = 0; k < 8 * octets.size(); ++k) {
+        bits.push_back(octets[k / 8] >> (k & 7) & 1);
     }
     kernel::convolutional_encoder(*d_code).encode(bits.data(), bits.size(), code);
     double agree = 0, total = 0;
-    // The first pairs depend on the bits before the header.
+    // The first pairs depend on the bits before the octets.
     for (size_t k = 2 * (d_code->constraint_length - 1); k < code.size(); ++k) {
-        const double ratio = d_ratios[2 * static_cast<size_t>(r.bit_offset) + k];
+        const double ratio = d_ratios[2 * static_cast<size_t>(from) + k];
         agree += code[k] ? -ratio : ratio;
         total += std::abs(ratio);
     }
-    return agree > least_agreement * total;
+    return total > 0 ? agree / total : 0;
 }
 
-std::vector<int8_t> code_ratios::of_segment(const received_d_pdu& r) const
+std::vector<int8_t> code_ratios::after(uint64_t from, uint8_t before, size_t bits) const
 {
-    const size_t octets = r.pdu.segment.size() + r.pdu.segment_crc.size();
-    if (!d_code || r.pdu.segment.empty() || r.pdu.segment_crc.empty() ||
-        r.octets.size() <= octets || r.bit_offset > most_bits) {
+    if (!d_code || from > most_bits || d_ratios.size() < 2 * (from + bits)) {
         return {};
     }
-    const size_t header = r.octets.size() - octets;
-    const size_t begin = 2 * (static_cast<size_t>(r.bit_offset) + 8 * header);
-    const size_t count = 2 * 8 * octets;
-    if (d_ratios.size() < begin + count || !agrees(r, header)) {
-        return {};
-    }
-    const size_t end = std::min(d_ratios.size(), begin + count + 2 * bits_after);
+    const size_t begin = 2 * static_cast<size_t>(from);
+    const size_t end = std::min(d_ratios.size(), begin + 2 * (bits + bits_after));
     std::vector<int8_t> ratios(d_ratios.begin() + static_cast<long>(begin),
                                d_ratios.begin() + static_cast<long>(end));
     // Bit 0 of an octet is sent first, so the last six bits are the upper ones.
     const unsigned memory = d_code->constraint_length - 1;
-    unsigned state = r.octets[header - 1] >> (8 - memory);
-    for (size_t k = 0; k < memory; ++k, state >>= 1) {
+    unsigned state = before >> (8 - memory);
+    for (size_t k = 0; k < memory && 2 * k + 1 < ratios.size(); ++k, state >>= 1) {
         if (__builtin_parity(state & d_code->t1)) {
             ratios[2 * k] = static_cast<int8_t>(-ratios[2 * k]);
         }
@@ -94,6 +79,22 @@ std::vector<int8_t> code_ratios::of_segment(const received_d_pdu& r) const
         }
     }
     return ratios;
+}
+
+/* The CRC does not notice when bits have slipped: it starts at zero, so a segment with its
+ * CRC is a code word of a cyclic code. The header tells, which has passed its own CRC. */
+std::vector<int8_t> code_ratios::of_segment(const received_d_pdu& r) const
+{
+    const size_t octets = r.pdu.segment.size() + r.pdu.segment_crc.size();
+    if (r.pdu.segment.empty() || r.pdu.segment_crc.empty() || r.octets.size() <= octets) {
+        return {};
+    }
+    const std::vector<uint8_t> header(r.octets.begin(),
+                                      r.octets.end() - static_cast<long>(octets));
+    if (agreement(r.bit_offset, header) < least_agreement) {
+        return {};
+    }
+    return after(r.bit_offset + 8 * header.size(), header.back(), 8 * octets);
 }
 
 } // namespace gr::hf::s5066

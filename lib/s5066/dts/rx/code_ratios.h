@@ -41,10 +41,23 @@ public:
      *  \details The code is linear, so the header's last bits only turn signs.
      */
     std::vector<int8_t> of_segment(const received_d_pdu& r) const;
+    /*! \brief Ratios of \p bits bits from \p from on, and of \ref bits_after, as if the
+     *         octet \p before them were zeros. Empty if some are missing.
+     */
+    std::vector<int8_t> after(uint64_t from, uint8_t before, size_t bits) const;
+    /*! \brief Share of the ratios' magnitude that agrees with \p octets, received from
+     *         bit \p from on, less the share that does not. 0 if some are missing.
+     */
+    double agreement(uint64_t from, const std::vector<uint8_t>& octets) const;
+    /*! \brief Least agreement of ratios with their octets.
+     *  \details Of 200 noisy ratios, 0.09 is one standard deviation. Of octets that were
+     *         read, more than half of the magnitude agrees by far.
+     */
+    static constexpr double least_agreement = 0.4;
+    //! Bits received so far, with all before them.
+    uint64_t bits() const { return d_ratios.size() / 2; }
 
 private:
-    bool agrees(const received_d_pdu& r, size_t header) const;
-
     std::optional<kernel::code_plan> d_code;
     uint64_t d_octets = 0;        // pushed
     std::vector<int8_t> d_ratios; // from the first bit of the reception

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 namespace gr::hf::s5066 {
 
@@ -44,8 +45,11 @@ bool carries_ack(const d_pdu& d)
 }
 } // namespace
 
-incoming_transmission::incoming_transmission(node_context& node, channel_access& access)
-    : d_node(node), d_access(access)
+incoming_transmission::incoming_transmission(node_context& node,
+                                             channel_access& access,
+                                             code_decoder decode)
+    : d_node(node), d_access(access),
+      d_lost(node.config.copy_memory > 1 ? std::move(decode) : code_decoder())
 {
     d_deframer.set_sync_errors(node.config.sync_errors);
     // For D_PDUs between other stations this gives their length and whether they carry
@@ -63,6 +67,7 @@ void incoming_transmission::begin(station_time now, const rx_start& e)
     d_order.reset();
     d_ratios.reset(e.m);
     d_deframer.reset();
+    d_lost.reset(e.m);
     d_begin.reset();
     d_end.reset();
     d_read_at.reset();
@@ -125,8 +130,12 @@ void incoming_transmission::d_pdus_read::add(const d_pdu& d)
     (alone ? non_arq : other) = true;
 }
 
-std::optional<received_d_pdu> incoming_transmission::next(station_time now, bool over)
+// The next D_PDU, after those before it whose header was lost.
+std::optional<received_d_pdu> incoming_transmission::find(bool over)
 {
+    if (auto r = d_lost.next()) {
+        return r;
+    }
     auto r = d_deframer.next();
     while (!r) {
         const auto block = d_order.take(over);
@@ -139,6 +148,17 @@ std::optional<received_d_pdu> incoming_transmission::next(station_time now, bool
     if (!r && over) {
         r = d_deframer.next_at_end();
     }
+    if (r) {
+        d_node.stats.headers_recovered += d_lost.take(std::move(*r), d_ratios);
+    } else if (over) {
+        d_node.stats.headers_recovered += d_lost.end(d_ratios);
+    }
+    return d_lost.next();
+}
+
+std::optional<received_d_pdu> incoming_transmission::next(station_time now, bool over)
+{
+    auto r = find(over);
     if (r) {
         d_pdu& d = r->pdu;
         if (!d.segment_ok && carries_arq_data(d)) {

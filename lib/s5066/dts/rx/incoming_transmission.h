@@ -6,6 +6,7 @@
 #include "s5066/dts/peer/node_context.h"
 #include "s5066/dts/rx/block_order.h"
 #include "s5066/dts/rx/code_ratios.h"
+#include "s5066/dts/rx/lost_headers.h"
 #include "s5066/pdu/deframer.h"
 #include "waveform/timing.h"
 
@@ -24,7 +25,10 @@ namespace gr::hf::s5066 {
 class incoming_transmission
 {
 public:
-    incoming_transmission(node_context& node, channel_access& access);
+    //! \param decode of the modem's code; without it soft bits are not used
+    incoming_transmission(node_context& node,
+                          channel_access& access,
+                          code_decoder decode);
 
     void begin(station_time now, const rx_start& e);
     //! Takes decoded octets; next() returns the D_PDUs in them.
@@ -89,6 +93,7 @@ private:
     };
 
     void add(const rx_octets& e);
+    std::optional<received_d_pdu> find(bool over);
     void note_eot(station_time now, const received_d_pdu& r);
     void note_turn(const d_pdu& d);
 
@@ -97,6 +102,7 @@ private:
     block_order d_order;
     code_ratios d_ratios;
     d_pdu_deframer d_deframer;
+    lost_headers d_lost;
     uint64_t d_seen_false_syncs = 0;
     gr::hf::mode d_mode;
     kernel::mode_timing d_timing;
