@@ -123,3 +123,21 @@ TEST(receiver_report, ratio_and_doppler_where_fading_is_fast)
     const auto faster = reported("4539-300L", "paths=0:0:30,7:0:30", 15, 300, 0.5, 1);
     EXPECT_GT(faster.doppler_hz, 15); // known symbols 17 ms apart cannot tell much more
 }
+
+TEST(receiver_report, the_newest_4096_events_wait_for_a_reader)
+{
+    const mode m = mode::parse("4539-3200US"); // 48 octets in 0.12 s
+    auto x = loopback::transmit(m, loopback::random_octets(4200 * 48, 1));
+    loopback::pause(x, 9600);
+    rx_options o;
+    o.effort = 0;
+    burst_receiver rx(o);
+    rx.push(x.data(), x.size());
+    std::vector<rx_event> waiting;
+    while (auto e = rx.poll())
+        waiting.push_back(std::move(*e));
+    ASSERT_EQ(waiting.size(), 4096u);
+    EXPECT_TRUE(std::holds_alternative<rx_octets>(waiting.front().what));
+    EXPECT_TRUE(std::holds_alternative<rx_end>(waiting.back().what));
+    EXPECT_GT(rx.counters().blocks, 4200u);
+}

@@ -263,3 +263,19 @@ TEST(turns, whoever_was_addressed_may_answer_first)
     // Two turnarounds and the preamble of the answer.
     EXPECT_GE(to_seconds(p.now - heard), 0.2 + 0.6);
 }
+
+// Room up to the end of the block costs nothing, but more copies would help nobody.
+TEST(acknowledgements, fill_a_long_block_with_four_copies_at_most)
+{
+    node_config c;
+    c.mode = "4539-600L";
+    c.ack_mode = "same";
+    scripted_peer p(c);
+    p.bind(1, 3);
+    p.make_link();
+    p.receive({ scripted_peer::data(0) });
+    const auto sent = p.transmission();
+    EXPECT_EQ(of_type(sent, d_pdu_type::ack_only).size(), 4u);
+    EXPECT_EQ(sent.size(), 4u);
+    EXPECT_EQ(p.tx_mode, mode::parse("4539-600L")) << "a block of 4.8 s, 360 octets";
+}

@@ -160,6 +160,39 @@ TEST(adaptive_rate, answers_a_peer_that_hears_us_badly_in_a_robust_mode)
         << alike.to_string() << " " << worse.to_string();
 }
 
+// The shortest interleaver is no mode for data, so it is not in the range.
+TEST(adaptive_rate, answers_with_the_shortest_interleaver_where_the_channel_is_good)
+{
+    policy p;
+    auto r = heard("4539-9600S");
+    r.block_snr_db = { 40, 40, 40 };
+    for (int k = 0; k < 4; ++k) {
+        p.on_advice({}, peer, r.m);
+        p.on_reception({}, peer, r);
+    }
+    tx_context c;
+    c.peer = peer;
+    c.ack_only = true;
+    const mode answer = p.choose({}, c);
+    EXPECT_EQ(answer, default_ack_mode(answer)) << answer.to_string();
+    EXPECT_NE(answer.il, interleaver::short_) << answer.to_string();
+}
+
+TEST(adaptive_rate, a_silence_counts_against_the_way_to_the_peer)
+{
+    const mode m = mode::parse("4539-2400S");
+    policy p;
+    auto r = heard("4539-600S");
+    r.block_snr_db = { 8, 5, 11, 8 };
+    p.on_reception({}, peer, r);
+    p.choose_data();
+    const size_t before = *p.segment_octets(peer, m);
+    for (int k = 0; k < 3; ++k) {
+        p.on_silence({}, peer);
+    }
+    EXPECT_LT(*p.segment_octets(peer, m), before);
+}
+
 namespace {
 
 // A station that is heard well, with data of 35 s in each transmission.

@@ -137,6 +137,19 @@ TEST(rate_estimator, knows_a_channel_by_the_spread_of_its_blocks)
     EXPECT_LT(fading.class_probability(0), 0.1);
 }
 
+// Without fading all blocks are alike, so each of them is evidence.
+TEST(rate_estimator, forty_blocks_that_differ_rule_out_a_channel_without_fading)
+{
+    const mode m = mode::parse("4539-4800S");
+    std::vector<double> snr_db;
+    for (unsigned k = 0; k < 40; ++k) {
+        snr_db.push_back(k % 2 == 0 ? 18 : 22); // four times the receiver's error
+    }
+    rate_estimator e;
+    e.on_blocks(m, snr_db);
+    EXPECT_LT(e.class_probability(0), 0.01) << "0.005 is the least after an observation";
+}
+
 // At 30 dB and 10 Hz of Doppler spread, neither the SNR nor its spread shows any fading.
 // Without the Doppler spread, every high rate has to fail first.
 TEST(rate_estimator, knows_fast_fading_by_its_doppler_spread)
@@ -231,6 +244,27 @@ TEST(mode_promise, what_waits_behind_gaps_is_not_promised)
     }
     EXPECT_LT(share_kept(half_db), 0.85);
     EXPECT_GT(share_kept(20), 0.9);
+}
+
+// The window holds all D_PDUs sent while the new ones of a transmission arrive. The rounds
+// until the last of n has arrived are summed here from their distribution.
+TEST(mode_promise, a_window_lasts_for_the_rounds_that_its_last_d_pdu_takes)
+{
+    constexpr double d_pdu_s = 0.1;
+    for (const unsigned window : { 127u, 1000u }) {
+        for (const double lost : { 0.1, 0.3, 0.5, 0.7 }) {
+            const double fresh =
+                windowed_transmission_s(d_pdu_s, lost, window) / d_pdu_s * (1 - lost);
+            double rounds = 0;
+            for (int k = 0; k < 200; ++k) {
+                rounds += 1 - std::pow(1 - std::pow(lost, k), fresh);
+            }
+            EXPECT_NEAR(fresh * rounds / window, 1, 0.05) << window << " " << lost;
+        }
+    }
+    // Without losses all of the window is new.
+    EXPECT_NEAR(windowed_transmission_s(d_pdu_s, 0, 127), 12.7, 1e-9);
+    EXPECT_EQ(windowed_transmission_s(10, 0, 127), 127.5);
 }
 
 // Moderate at 0 dB: 1200L loses two thirds of its D_PDUs, 600L a tenth. By their curves
