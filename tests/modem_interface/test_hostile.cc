@@ -327,14 +327,17 @@ TEST(udp_protocol, without_ping_replies_nothing_is_accepted)
 
 //! A UDP modem and the datagrams of a terminal that are written by hand.
 struct udp_by_hand {
-    udp_modem modem{ [] {
+    static modem_settings settings(const char* mode_text)
+    {
         modem_settings s;
-        s.tx_mode = mode::parse("4539-600S");
+        s.tx_mode = mode::parse(mode_text);
         return s;
-    }() };
+    }
+    udp_modem modem;
     station_time now;
 
-    explicit udp_by_hand(station_time begin = 1s) : now(begin)
+    explicit udp_by_hand(station_time begin = 1s, const char* mode_text = "4539-600S")
+        : modem(settings(mode_text)), now(begin)
     {
         modem.open(now);
         say(ping_request{});
@@ -401,6 +404,30 @@ TEST(udp_protocol, the_jitter_is_right_over_the_full_hour)
     }
     ASSERT_GT(h.now, 3600s);
     EXPECT_NEAR(h.status()->jitter_ms, 2, 1);
+}
+
+TEST(udp_protocol, each_deadline_is_over_when_it_was_met_exactly)
+{
+    udp_by_hand h;
+    unsigned pings = 0;
+    while (h.now < 61s) {
+        h.now = *h.modem.next_deadline();
+        h.modem.on_deadline(h.now);
+        ASSERT_GT(*h.modem.next_deadline(), h.now);
+        while (auto o = h.modem.poll_wire())
+            if (const auto p = parse_datagram(o->data(), o->size()))
+                pings += std::holds_alternative<ping_request>(p->what);
+    }
+    EXPECT_EQ(pings, 1u + 60 / 5); // A.5.2.6.2, and the first one
+}
+
+TEST(udp_protocol, four_of_the_longest_blocks_fit_into_the_queue)
+{
+    udp_by_hand h(1s, "5069-48k-240000L");
+    const auto status = h.status();
+    ASSERT_TRUE(status);
+    EXPECT_GT(status->tx_blocking_bits, 8 * 65536u);
+    EXPECT_GE(status->queue_space, 4 * status->tx_blocking_bits / 8);
 }
 
 // Whatever comes, in whatever order: nothing crashes, nothing grows without bound, and a

@@ -33,8 +33,14 @@ public:
         frames.push_back({ m.to_string(), sent, lost });
         adaptive_rate_policy::on_frames(now, peer, m, sent, lost, octets);
     }
+    void on_reception(station_time now, address peer, const reception& r) override
+    {
+        receptions.push_back(r);
+        adaptive_rate_policy::on_reception(now, peer, r);
+    }
 
     std::vector<told_frames> frames;
+    std::vector<reception> receptions;
 };
 
 struct adaptive_node : scripted_peer {
@@ -48,6 +54,7 @@ struct adaptive_node : scripted_peer {
         bind(1, 3);
         make_link();
         policy->frames.clear();
+        policy->receptions.clear();
     }
     static node_config config()
     {
@@ -84,4 +91,19 @@ TEST(rate_reports, the_answer_to_a_question_tells_of_the_data_before)
     EXPECT_EQ(told.m, used);
     EXPECT_EQ(told.lost, 0u);
     EXPECT_GE(told.sent, 1u);
+}
+
+// Nothing of 2600 octets could be read. Two D_PDUs with the longest segment have that length.
+TEST(rate_reports, an_unread_transmission_counts_as_lost_d_pdus_of_its_mode)
+{
+    adaptive_node peer;
+    peer.peer_mode = mode::parse("4539-2400S");
+    peer.receive_octets(std::vector<uint8_t>(2600, 0x55));
+    ASSERT_EQ(peer.policy->receptions.size(), 1u);
+    const auto& told = peer.policy->receptions.front();
+    EXPECT_EQ(told.m, *peer.peer_mode) << told.m.to_string();
+    EXPECT_FALSE(told.read);
+    EXPECT_EQ(told.good_d_pdus, 0u);
+    EXPECT_EQ(told.lost_d_pdus, 2u);
+    EXPECT_EQ(told.block_snr_db, std::vector<double>{ 10 });
 }
