@@ -16,13 +16,23 @@ namespace {
 // A pair with keepers, and traffic whose SNR follows the channel.
 struct kept_pair : station_pair {
     static double promise(double snr_db) { return std::max(0.0, snr_db); }
-    std::array<link_keeper, 2> keepers{ link_keeper(air.at(sam), promise, 2),
-                                        link_keeper(air.at(joe), promise, 2) };
+    link_settings settings = without_trials();
+    std::array<link_keeper, 2> keepers{ link_keeper(air.at(sam), settings, promise),
+                                        link_keeper(air.at(joe), settings, promise) };
     size_t seen = 0;
     std::array<link_keeper::wish, 2> wishes{ { { "JOE", true, true },
                                                { "SAM", true, true } } };
 
-    kept_pair() : station_pair(scanning(3)) {}
+    explicit kept_pair(const link_settings& s = without_trials())
+        : station_pair(s), settings(s)
+    {
+    }
+    static link_settings without_trials()
+    {
+        link_settings s = scanning(3);
+        s.trials = false;
+        return s;
+    }
     void step()
     {
         air.run(air.now() + 100ms);
@@ -123,6 +133,107 @@ TEST(link_keeper, a_move_without_an_answer_leads_back_and_waits)
     EXPECT_EQ(p.moves(sam), 1u);
     p.exchange(200s); // over ten minutes after the first move
     EXPECT_EQ(p.moves(sam), 2u);
+}
+
+// SAM and JOE are linked on channel 0 and exchange data. Nothing is known of the others.
+struct trying_pair : kept_pair {
+    trying_pair() : kept_pair(scanning(3)) {}
+    void link()
+    {
+        air.at(sam).quality().heard("JOE", 0, 30, air.now());
+        air.at(sam).call("JOE", "", air.now());
+        ASSERT_GE(until(joe, kind::linked, 20s), 0);
+    }
+    size_t trials()
+    {
+        const auto ended = air.of(sam, kind::ended);
+        return static_cast<size_t>(
+            std::count_if(ended.begin(), ended.end(), [](auto& e) {
+                return e.action.reason == link_reason::trial;
+            }));
+    }
+    // From the end of each link to the next one, the longest, s.
+    double longest_pause()
+    {
+        double longest = 0;
+        for (const auto& end : air.of(sam, kind::ended))
+            for (const auto& begin : air.of(sam, kind::linked))
+                if (begin.at > end.at) {
+                    longest = std::max(longest, to_seconds(begin.at - end.at));
+                    break;
+                }
+        return longest;
+    }
+};
+
+TEST(link_keeper, a_channel_of_which_nothing_is_known_is_tried_and_kept_if_it_is_better)
+{
+    trying_pair p;
+    p.air.snr_db = { { 0, 5.0f }, { 1, 20.0f }, { 2, 5.0f } };
+    p.link();
+    p.exchange(110s);
+    EXPECT_EQ(p.trials(), 0u); // not within two minutes
+    p.exchange(60s);
+    EXPECT_EQ(p.trials(), 1u);
+    ASSERT_TRUE(p.linked(sam) && p.linked(joe));
+    EXPECT_EQ(p.air.at(sam).channel(), 1u);
+    EXPECT_EQ(p.air.at(joe).channel(), 1u);
+    EXPECT_LT(p.longest_pause(), 15);
+}
+
+TEST(link_keeper, a_trial_of_a_channel_that_is_not_better_leads_back)
+{
+    trying_pair p;
+    // 13 dB are more than what SAM hears here, but not half as much again.
+    p.air.snr_db = { { 0, 10.0f }, { 1, 13.0f }, { 2, -20.0f } };
+    p.link();
+    p.exchange(200s);
+    EXPECT_EQ(p.trials(), 1u);
+    ASSERT_TRUE(p.linked(sam) && p.linked(joe));
+    EXPECT_EQ(p.air.at(sam).channel(), 0u);
+    EXPECT_EQ(p.air.at(joe).channel(), 0u);
+    // Both directions of the other one are known now, and JOE has not called.
+    EXPECT_EQ(p.air.at(sam).quality().score("JOE", 1, p.air.now()), 13.0);
+    EXPECT_EQ(p.air.at(joe).quality().score("SAM", 1, p.air.now()), 13.0);
+    EXPECT_TRUE(p.air.of(joe, kind::failed).empty());
+    EXPECT_LT(p.longest_pause(), 30);
+    // The next trial is ten minutes later. It meets no answer and leads to the best one.
+    p.exchange(400s);
+    EXPECT_EQ(p.trials(), 1u);
+    p.exchange(300s);
+    EXPECT_EQ(p.trials(), 2u);
+    ASSERT_TRUE(p.linked(sam) && p.linked(joe));
+    EXPECT_EQ(p.air.at(sam).channel(), 1u);
+    EXPECT_LT(p.longest_pause(), 30);
+    // Something is known of each channel for an hour.
+    p.exchange(40min);
+    EXPECT_EQ(p.trials(), 2u);
+    p.exchange(20min);
+    EXPECT_EQ(p.trials(), 3u);
+}
+
+TEST(link_keeper, a_trial_that_finds_the_old_channel_dead_takes_what_answers)
+{
+    trying_pair p;
+    p.air.snr_db = { { 0, 10.0f }, { 1, 11.0f }, { 2, -20.0f } };
+    p.link();
+    while (p.trials() == 0)
+        p.exchange(1s);
+    p.air.snr_db[0] = -20;
+    p.exchange(90s);
+    ASSERT_TRUE(p.linked(sam) && p.linked(joe));
+    EXPECT_EQ(p.air.at(sam).channel(), 1u);
+}
+
+TEST(link_keeper, without_trials_nothing_is_tried)
+{
+    kept_pair p;
+    p.air.snr_db = { { 0, 5.0f }, { 1, 20.0f }, { 2, 20.0f } };
+    p.air.at(sam).quality().heard("JOE", 0, 30, p.air.now());
+    p.air.at(sam).call("JOE", "", p.air.now());
+    ASSERT_GE(p.until(joe, kind::linked, 20s), 0);
+    p.exchange(1h);
+    EXPECT_EQ(p.air.of(sam, kind::ended).size(), 0u);
 }
 
 TEST(link_keeper, a_twas_that_was_lost_does_not_strand_the_called_station)

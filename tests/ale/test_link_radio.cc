@@ -185,7 +185,7 @@ TEST(link_radio, wide_stations_link_at_once)
 TEST(link_radio, the_keeper_calls_again_and_parts_for_another_peer)
 {
     link_machine m(scanning(1), book("SAM"), 1);
-    link_keeper k(m);
+    link_keeper k(m, scanning(1));
     m.advance(0s);
     const auto calls = [&](station_time until, const std::string& wanted) {
         int n = 0;

@@ -180,6 +180,23 @@ TEST(ale_link_services, reports_reach_the_other_end)
     EXPECT_EQ(p.air.transmissions()[0].words.size(), 4u);
 }
 
+TEST(ale_link_services, a_report_that_is_wanted_is_sent)
+{
+    auto s = scanning(1);
+    s.report = true;
+    station_pair p(s, scanning(1)); // JOE wants none of its own
+    p.air.snr_db[0] = 13;
+    p.air.at(sam).call("JOE", "", p.air.now());
+    ASSERT_GE(p.until(joe, kind::linked, 30s), 0);
+    EXPECT_DOUBLE_EQ(*p.air.at(sam).quality().score("JOE", 0, p.air.now()), 13);
+    EXPECT_EQ(p.air.transmissions()[1].words.size(), 4u);
+
+    station_pair q(scanning(1));
+    q.air.at(sam).call("JOE", "", q.air.now());
+    ASSERT_GE(q.until(joe, kind::linked, 30s), 0);
+    EXPECT_EQ(q.air.transmissions()[1].words.size(), 3u);
+}
+
 TEST(ale_link_services, sounds_are_off_by_default_and_heard_if_on)
 {
     station_pair p(scanning(3));
@@ -299,7 +316,7 @@ TEST(ale_link_services, refuses_what_it_cannot_call)
 TEST(ale_link_services, a_wanted_peer_waits_while_too_many_calls_wait)
 {
     link_machine link(scanning(1), book("SAM"), 1);
-    link_keeper keeper(link);
+    link_keeper keeper(link, scanning(1));
     const station_time now = 1s;
     link.advance(now);
     for (int k = 0; !link.full(); ++k) {

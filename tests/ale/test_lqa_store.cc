@@ -84,5 +84,21 @@ TEST(lqa_store, what_we_hear_is_told_apart_from_what_is_reported)
     EXPECT_FALSE(store.heard_db("JOE", 1, now + lqa_store::lifetime * 2));
 }
 
+TEST(lqa_store, the_channel_with_the_oldest_knowledge_is_tried_next)
+{
+    lqa_store q;
+    const station_time now = std::chrono::hours(10);
+    const auto hour = std::chrono::hours(1);
+    EXPECT_EQ(q.unknown("JOE", 3, 0, now), 1u);
+    q.heard("JOE", 1, 10, now - 2 * hour);
+    q.unanswered("JOE", 2, now - 3 * hour);
+    EXPECT_EQ(q.unknown("JOE", 3, 0, now), 2u);
+    EXPECT_EQ(q.unknown("JOE", 3, 2, now), 0u);
+    q.unanswered("JOE", 2, now);
+    EXPECT_EQ(q.unknown("JOE", 3, 0, now), 1u);
+    q.heard("JOE", 1, 10, now);
+    EXPECT_EQ(q.unknown("JOE", 3, 0, now), std::nullopt);
+}
+
 } // namespace
 } // namespace gr::hf::test

@@ -59,16 +59,16 @@ def test_the_clock_table_changes_at_noon(weather):
     assert list(channel[[0, day.DAY_S // 2 - 1, day.DAY_S // 2, -1]]) == [0, 0, 1, 1]
 
 
-@pytest.mark.parametrize("sound_every_s", [0, 3600])
-def test_ale_links_where_a_call_arrives(weather, sound_every_s):
-    channel = day.AlePair(weather, np.random.default_rng(1), sound_every_s).run()
+@pytest.mark.parametrize("trials", [False, True])
+def test_ale_links_where_a_call_arrives(weather, trials):
+    channel = day.AlePair(weather, np.random.default_rng(1), trials).run()
     linked = channel >= 0
     assert not np.any(channel == 2)
-    # Off a link: calls and sounds, and two minutes until the loss at noon is believed.
+    # Off a link: calls and trials. It takes two minutes until the loss at noon is believed.
     assert np.mean(linked) > 0.95
     snr = day.course(weather, channel)
-    assert np.mean(snr[linked] < 0) < 200 / day.DAY_S
-    assert np.all(snr[~linked] == day.NOTHING_DB)
+    assert len(snr) == np.sum(linked)
+    assert np.mean(snr < 0) < 200 / day.DAY_S
 
 
 def moving_pair(until=day.DAY_S):
@@ -76,7 +76,7 @@ def moving_pair(until=day.DAY_S):
     promises."""
     snr = np.full((2, day.DAY_S), 20.0)
     snr[0, 7200:until] = 0
-    pair = day.AlePair(day.Weather((4.0, 8.0), snr, snr), np.random.default_rng(1), 0)
+    pair = day.AlePair(day.Weather((4.0, 8.0), snr, snr), np.random.default_rng(1), False)
     pair.t = 6500
     pair.known = {0: (0, 20.0), 1: (6000, 20.0)}
     return pair
@@ -84,7 +84,7 @@ def moving_pair(until=day.DAY_S):
 
 def test_a_pair_moves_when_the_mean_of_two_minutes_falls_below_a_third():
     pair = moving_pair()
-    assert pair.stay(0) == 1
+    assert pair.stay(0) == (1, 0)
     high, low = (float(day.promise(db)) for db in (20, 0))
     # x of 120 s at the low rate bring the mean to a third.
     x = 120 * (1 - 1 / day.BETTER) / (1 - low / high)
@@ -95,22 +95,53 @@ def test_a_pair_moves_when_the_mean_of_two_minutes_falls_below_a_third():
 
 def test_a_short_dip_moves_nobody():
     pair = moving_pair(until=7260)
-    assert pair.stay(0) is None and pair.moves == 0
+    assert pair.stay(0) == (None, 0) and not pair.moves
 
 
 def test_the_next_move_is_ten_minutes_later():
     pair = moving_pair()
-    assert pair.stay(0) == 1
-    moved = pair.moved
+    assert pair.stay(0) == (1, 0)
     pair.known[1] = pair.t, 20.0
-    assert pair.stay(0) == 1  # the channel is still the worse one
-    assert pair.moved - moved == day.STAY_S
+    assert pair.stay(0) == (1, 0)  # the channel is still the worse one
+    assert pair.moves[1] - pair.moves[0] == day.STAY_S
+
+
+def trying_pair(there_db):
+    """A pair on a channel of 3 dB, in a link that began at 1000 s. Nothing is known of another
+    channel."""
+    snr = np.full((2, day.DAY_S), 3.0)
+    snr[1] = there_db
+    pair = day.AlePair(day.Weather((4.0, 8.0), snr, snr), np.random.default_rng(1), True)
+    pair.t = 1000
+    pair.known = {0: (1000, 3.0)}
+    return pair
+
+
+def test_a_trial_finds_a_better_channel():
+    pair = trying_pair(20.0)
+    there, least_bps = pair.stay(0)
+    assert (there, least_bps) == (1, pytest.approx(day.TRIED * float(day.promise(3))))
+    assert pair.t == pytest.approx(1000 + day.BETTER_S + day.TWAS_S, abs=1)
+    assert pair.call(there, least_bps) == 1
+
+
+@pytest.mark.parametrize("there_db", [3.0, -20.0])
+def test_a_trial_of_a_channel_that_is_not_better_leads_back(there_db):
+    pair = trying_pair(there_db)
+    there, least_bps = pair.stay(0)
+    began = pair.t
+    assert pair.call(there, least_bps) == 0
+    assert pair.t - began == pytest.approx(2 * day.CALL_S + day.REPORTS_S, abs=2)
+    # An hour later it is tried again.
+    began = pair.t
+    assert pair.stay(0)[0] == 1
+    assert pair.t - began == pytest.approx(day.KNOWN_S - day.CALL_S, abs=5)
 
 
 def test_the_rule_is_that_of_the_station():
     link = Path(os.environ["HF_SOURCE_DIR"]) / "lib/ale/link"
     keeper, used = ((link / f"{name}.h").read_text() for name in ("link_keeper", "used_channel"))
-    assert f"better = {day.BETTER:g};" in keeper
+    assert f"better = {day.BETTER:g};" in keeper and f"better_here = {day.TRIED:g};" in keeper
     assert f"move_again = std::chrono::minutes({day.STAY_S // 60});" in keeper
     assert f"window = std::chrono::minutes({day.BETTER_S // 60});" in used
     assert f"silence = std::chrono::seconds({day.LOST_S});" in (link / "settings.h").read_text()
@@ -134,7 +165,7 @@ def test_the_command(tmp_path):
     octets = {name: v[0] for name, v in json.loads(r.stdout)["octets"].items()}
     assert len(octets) == 9 and os.path.getsize(picture) > 10000
     assert all(o <= octets["always the best"] for o in octets.values())
-    assert octets["ALE, sounds hourly"] > max(o for n, o in octets.items() if n.endswith(" MHz"))
+    assert octets["ALE"] > max(o for n, o in octets.items() if n.endswith(" MHz"))
 
 
 @pytest.mark.parametrize("arguments, said", [

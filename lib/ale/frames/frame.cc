@@ -82,6 +82,13 @@ frame_kind frame::kind() const
     return answer_wanted ? frame_kind::call : frame_kind::close;
 }
 
+bool frame::report_wanted() const
+{
+    return std::any_of(commands.begin(), commands.end(), [](const command& c) {
+        return c.what == command::kind::lqa && c.report.wanted;
+    });
+}
+
 std::string frame::to_string() const
 {
     std::string s;

@@ -41,6 +41,8 @@ struct frame {
     float bit_errors = 0; //!< mean of votes not unanimous, a lost word counts as 48
 
     frame_kind kind() const;
+    //! The sender wants a report of link quality (A.5.4.1).
+    bool report_wanted() const;
     //! For example TO JOE AMD "HELLO" TIS SAM.
     std::string to_string() const;
 };

@@ -8,9 +8,10 @@ namespace gr::hf::ale {
 
 const char* to_string(link_reason r)
 {
-    constexpr std::array<const char*, 12> names{ "",
+    constexpr std::array<const char*, 13> names{ "",
                                                  "own request",
                                                  "another channel is better",
+                                                 "tries another channel",
                                                  "no longer needed",
                                                  "ended by the peer",
                                                  "idle",

@@ -17,6 +17,7 @@ enum class link_reason {
     none,
     ours,               //!< our own request
     better,             //!< another channel promises more, and we call there
+    trial,              //!< we call on a channel of which nothing is known
     done,               //!< the data link needs it no longer
     peer,               //!< TWAS of the peer
     idle,               //!< no traffic for Twa

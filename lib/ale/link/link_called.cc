@@ -37,6 +37,7 @@ void link_machine::on_call(size_t channel,
     d_in->give_up_at = now;
     d_in->sinad_db = static_cast<int>(std::lround(std::clamp(f.snr_db, 0.0f, 30.0f)));
     d_in->repeats = d_settings.repeats;
+    d_in->report = d_settings.report || f.report_wanted(); // A.5.4.1
     if (!d_settings.accept && m.how != kind::individual)
         return resume(now);
     if (!d_settings.accept) {
@@ -50,7 +51,7 @@ void link_machine::on_call(size_t channel,
     if (m.how == kind::any) {
         std::uniform_int_distribution<int> slot(1, static_cast<int>(any_slots));
         const station_time width =
-            (d_settings.report ? any_slot_thirds_report : any_slot_thirds) * times::third;
+            (d_in->report ? any_slot_thirds_report : any_slot_thirds) * times::third;
         d_in->slots = any_slots;
         d_in->slot_at = d_in->end + slot(d_random) * width;
         d_in->give_up_at = d_in->end + static_cast<int>(any_slots + 1) * width;
@@ -64,9 +65,9 @@ void link_machine::on_call(size_t channel,
                 before = all;
         }
         d_in->slots = members.size();
-        d_in->slot_at = d_in->end + slot_start(m.slot, caller, before, d_settings.report);
+        d_in->slot_at = d_in->end + slot_start(m.slot, caller, before, d_in->report);
         d_in->give_up_at =
-            d_in->end + slot_start(members.size() + 1, caller, all, d_settings.report);
+            d_in->end + slot_start(members.size() + 1, caller, all, d_in->report);
     }
     // Twan, our own tuning and the time a receiver takes to lock.
     d_in->give_up_at += d_settings.answer_wait() + times::first_word;
@@ -77,7 +78,7 @@ void link_machine::on_call(size_t channel,
 void link_machine::send_answer(station_time now)
 {
     auto p = plan_to(d_in->peer, d_in->own);
-    if (d_settings.report) {
+    if (d_in->report) {
         p.report.emplace();
         p.report->wanted = true;
         p.report->sinad_db = d_in->sinad_db;

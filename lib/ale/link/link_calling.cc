@@ -64,7 +64,8 @@ void link_machine::send_call(station_time now)
                  : d_settings.channels == 1      ? 0
                                                  : static_cast<int>(d_settings.channels);
     p.text = d_out->what.text;
-    if (d_settings.report) {
+    d_out->report = d_settings.report;
+    if (d_settings.report || d_out->what.enough) {
         p.report.emplace();
         p.report->wanted = true;
     }
@@ -86,21 +87,28 @@ void link_machine::on_answer(const frame& f, station_time now)
     }
     if (f.from != d_out->what.to)
         return;
+    d_out->report |= f.report_wanted();
     if (f.kind() == frame_kind::close)
         return fail_call(link_reason::refused, now);
-    if (f.kind() == frame_kind::call)
-        acknowledge(now);
+    if (f.kind() != frame_kind::call)
+        return;
+    const auto& what = d_out->what;
+    const auto score = d_heard.quality().score(f.from, d_channel, now);
+    const bool enough = !what.enough || what.first != d_channel ||
+                        what.enough(score.value_or(f.snr_db));
+    acknowledge(enough ? transmission::acknowledgement : transmission::decline, now);
 }
 
-void link_machine::acknowledge(station_time now)
+void link_machine::acknowledge(transmission what, station_time now)
 {
     auto p = plan_to(d_out->what.to, d_out->own);
+    p.answer_wanted = what == transmission::acknowledgement;
     const auto heard = d_heard.quality().heard_db(p.to.front(), d_channel, now);
-    if (d_settings.report && heard) {
+    if (d_out->report && heard) {
         p.report.emplace();
         p.report->sinad_db = static_cast<int>(std::lround(std::clamp(*heard, 0.0, 30.0)));
     }
-    transmit(transmission::acknowledgement, p, now);
+    transmit(what, p, now);
 }
 
 void link_machine::fail_call(link_reason why, station_time now)

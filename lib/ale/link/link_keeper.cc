@@ -50,13 +50,10 @@ void link_keeper::keyed(bool on, station_time now)
     d_link.keyed(on, now);
 }
 
-std::optional<size_t> link_keeper::better_channel(station_time now)
+std::optional<size_t> link_keeper::better_channel(double here, station_time now)
 {
-    const auto here = d_used.mean_bps();
-    if (!here)
-        return std::nullopt;
     std::optional<size_t> best;
-    double most = better * *here;
+    double most = better * here;
     for (const auto& e : d_link.quality().entries(now)) {
         const double promised = d_promise(e.score_db);
         if (e.station != d_link.peer() || e.channel == d_link.channel() ||
@@ -73,14 +70,26 @@ void link_keeper::turn(station_time now)
     if (d_link.state() != link_state::linked || !d_caller || !d_held ||
         now < d_stay_until || d_link.full())
         return;
-    const auto channel = better_channel(now);
+    const auto here = d_used.mean_bps();
+    if (!here)
+        return;
+    const std::string peer = d_link.peer();
+    auto channel = better_channel(*here, now);
+    auto why = link_reason::better;
+    link_machine::judge enough;
+    if (!channel && d_trials) {
+        channel = d_link.quality().unknown(peer, d_channels, d_link.channel(), now);
+        enough = [this, least = better_here * *here](double snr_db) {
+            return d_promise(snr_db) > least;
+        };
+        why = link_reason::trial;
+    }
     if (!channel)
         return;
     d_stay_until = now + move_again;
-    const std::string peer = d_link.peer();
-    d_link.end(now, link_reason::better);
+    d_link.end(now, why);
     d_called = peer;
-    d_link.call(peer, "", now, channel);
+    d_link.call(peer, "", now, channel, std::move(enough));
 }
 
 void link_keeper::on_action(const link_action& a, station_time now)

@@ -22,6 +22,11 @@ namespace gr::hf::ale {
  *  meanwhile. Without an answer the call goes on to the other channels, the old one among
  *  them.
  *
+ *  With link_settings::trials the pair also tries channels of which nothing is known: it
+ *  ends the link and calls there, with a report of link quality. The caller acknowledges
+ *  the answer with TIS, and stays, if the channel promises more than \ref better_here times
+ *  the goodput of the old one. Otherwise it acknowledges with TWAS and calls on the old one.
+ *
  *  A channel that dies at once ends the link after some waits for an answer in which nothing
  *  was heard (answer_watch). Both stations notice it by themselves, and the caller calls.
  */
@@ -33,7 +38,11 @@ public:
      */
     static constexpr station_time call_again = std::chrono::seconds(60);
     static constexpr double better = 3;
-    //! Shortest time from one move to the next, whether it led to a link there or not.
+    //! The same for a channel that was measured just now, by a call.
+    static constexpr double better_here = 1.5;
+    /*! Shortest time from one move or trial to the next, whether it led to a link there or
+     *  not.
+     */
     static constexpr station_time move_again = std::chrono::minutes(10);
     /*! After a TWAS or a dead channel while data wait here, too, the peer has this time to
      *  call. Our choice: two calls to ten channels.
@@ -52,11 +61,12 @@ public:
     };
 
     /*! \param link must outlive this
-     *  \param goodput empty: links never move to a better channel
-     *  \param most_vain waits without a sign of the peer that end a link; 0: any number
+     *  \param settings those of \p link
+     *  \param goodput empty: links never move to another channel
      */
-    explicit link_keeper(link_machine& link, promise goodput = {}, unsigned most_vain = 0)
-        : d_link(link), d_promise(std::move(goodput)), d_most_vain(most_vain)
+    link_keeper(link_machine& link, const link_settings& settings, promise goodput = {})
+        : d_link(link), d_promise(std::move(goodput)), d_most_vain(settings.unanswered),
+          d_channels(settings.channels), d_trials(settings.trials)
     {
     }
 
@@ -78,11 +88,13 @@ public:
     void on_action(const link_action& a, station_time now);
 
 private:
-    std::optional<size_t> better_channel(station_time now);
+    std::optional<size_t> better_channel(double here, station_time now);
 
     link_machine& d_link;
     promise d_promise;
     const unsigned d_most_vain;
+    const size_t d_channels;
+    const bool d_trials;
     used_channel d_used;
     answer_watch d_watch;
     bool d_caller = false; // of the link with one station

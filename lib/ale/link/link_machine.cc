@@ -39,7 +39,8 @@ link_machine::link_machine(const link_settings& settings,
 void link_machine::call(const std::string& to,
                         const std::string& text,
                         station_time now,
-                        std::optional<size_t> first)
+                        std::optional<size_t> first,
+                        judge enough)
 {
     d_book.check_callable(to);
     if (!text.empty())
@@ -48,7 +49,7 @@ void link_machine::call(const std::string& to,
         throw std::invalid_argument(std::to_string(most_requests) +
                                     " calls wait already");
     advance(now);
-    d_requests.push_back({ to, text, first });
+    d_requests.push_back({ to, text, first, std::move(enough) });
     if (d_state == link_state::scanning)
         start_work(now);
 }
@@ -134,6 +135,12 @@ void link_machine::on_transmitted(transmission what, station_time now)
                 close_link(link_reason::ours, true, now);
         }
         break;
+    case transmission::decline:
+        if (d_out->cancelled)
+            return fail_call(link_reason::ours, now);
+        d_out->what.enough = {}; // the next answer counts, wherever it comes from
+        next_channel(now);
+        break;
     case transmission::text:
         d_state = link_state::linked;
         d_link->active_at = now;
@@ -211,7 +218,7 @@ void link_machine::on_deadline(station_time now)
         break;
     case link_state::answer:
         if (!d_out->answered.empty())
-            return acknowledge(now);
+            return acknowledge(transmission::acknowledgement, now);
         d_heard.quality().unanswered(d_out->what.to, d_channel, now);
         next_channel(now);
         break;

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <random>
 #include <string>
@@ -50,17 +51,24 @@ public:
      */
     link_machine(const link_settings& settings, const address_book& book, uint64_t seed);
 
+    //! Whether an SNR, the mean of both directions in dB, is worth a link.
+    using judge = std::function<bool(double snr_db)>;
+
     /*! \brief Call a station or net, on its best channel first. While a link exists the call
      *         waits.
      *  \param text AMD message to send with it; empty: none
      *  \param first channel to try first, instead of the best one
+     *  \param enough of channel \p first: false: its answer is acknowledged with TWAS, and
+     *         the call goes on. Reports of link quality are exchanged. Empty: any answer
+     *         makes the link.
      *  \throws std::invalid_argument if it is no address of a station or a known net, if
      *          the text cannot be sent, or if most_requests calls wait
      */
     void call(const std::string& to,
               const std::string& text,
               station_time now,
-              std::optional<size_t> first = {});
+              std::optional<size_t> first = {},
+              judge enough = {});
     //! most_requests calls wait.
     bool full() const { return d_requests.size() >= most_requests; }
     //! Forget calls that wait or are under way, and end the link with TWAS. \p why is
@@ -113,6 +121,7 @@ private:
         answer,
         refusal,
         acknowledgement,
+        decline, // of an answer on a channel that is not good enough
         close,
         sound,
         text
@@ -120,6 +129,7 @@ private:
     struct request {
         std::string to, text;
         std::optional<size_t> first; // channel
+        judge enough;
     };
     // A call that we make, or a round of sounds.
     struct outgoing {
@@ -129,12 +139,14 @@ private:
         int rounds = 0;
         station_time retry_at{}, limit{};
         std::vector<std::string> answered;
+        bool report = false;    // the answer or our settings want one
         bool cancelled = false; // by end(), while a frame of it is on the air
     };
     // A call that we answer.
     struct incoming {
         std::string own, peer;
         size_t slots = 0; // of a net or AnyCall; 0: individual
+        bool report = false; // the call or our settings want one
         station_time end{}, slot_at{}, give_up_at{}, limit{};
         int repeats = 0;
         std::optional<int> sinad_db;     // of the call
@@ -176,7 +188,7 @@ private:
     void next_channel(station_time now);
     void send_call(station_time now);
     void on_answer(const frame& f, station_time now);
-    void acknowledge(station_time now);
+    void acknowledge(transmission what, station_time now);
     void fail_call(link_reason why, station_time now);
     // link_called.cc: calls to us, and links
     void on_call(size_t channel,

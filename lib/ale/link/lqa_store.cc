@@ -76,6 +76,26 @@ lqa_store::score(const std::string& station, size_t channel, station_time now) c
     return (heard + c->reported_db.value_or(heard)) / 2;
 }
 
+std::optional<size_t> lqa_store::unknown(const std::string& station,
+                                         size_t count,
+                                         size_t except,
+                                         station_time now) const
+{
+    std::optional<size_t> oldest;
+    station_time oldest_at{};
+    for (size_t k = 0; k < count; ++k) {
+        if (k == except || find(station, k, now))
+            continue;
+        const auto it = d_cells.find({ station, k });
+        const station_time at = it == d_cells.end() ? -lifetime : it->second.at;
+        if (!oldest || at < oldest_at) {
+            oldest = k;
+            oldest_at = at;
+        }
+    }
+    return oldest;
+}
+
 std::vector<lqa_store::entry> lqa_store::entries(station_time now) const
 {
     std::vector<entry> known;

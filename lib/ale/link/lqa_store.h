@@ -50,6 +50,16 @@ public:
     std::vector<size_t>
     order(const std::string& station, size_t count, station_time now) const;
 
+    /*! \brief Channel 0 to \p count - 1 of which nothing is known, not even that a call met
+     *         no answer.
+     *  \param except a channel that does not count
+     *  \return the one with the oldest knowledge; empty: something is known of each
+     */
+    std::optional<size_t> unknown(const std::string& station,
+                                  size_t count,
+                                  size_t except,
+                                  station_time now) const;
+
     //! What is known of a station on a channel.
     struct entry {
         std::string station;

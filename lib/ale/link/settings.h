@@ -53,6 +53,8 @@ struct link_settings {
      */
     unsigned unanswered = 2;
     station_time sounding{ 0 }; //!< Tps, 1 min to 24 h; 0: no sounds
+    //! A link in use tries channels of which nothing is known (link_keeper). Our choice.
+    bool trials = true;
 
     int rounds = 2; //!< times that a call tries all channels, 1 to 20
     //! Limits of the random pause between rounds, 0 to 10 min. Our choice: one scan of ten.

@@ -65,6 +65,11 @@ const std::vector<entry>& entries()
                 0,
                 86400,
                 "Interval of sounds, at least 60 s; 0: no sounds."),
+        count("trials",
+              &s::trials,
+              1,
+              "1: a link in use tries channels of which nothing was heard for an hour, "
+              "at most one in ten minutes."),
         seconds("pause_min_s", &s::pause_min, 0, 600, "Shortest pause between rounds."),
         seconds("pause_max_s", &s::pause_max, 0, 600, "Longest pause between rounds."),
         count(

@@ -38,21 +38,23 @@ def run(days: int, seed: int, as_json: bool, picture: Optional[str], force: bool
                 octets.setdefault(s.name, []).append(result.flows[0].octets_delivered)
                 if number == 0 and picture:
                     channels[s.name] = channel
-                    arrived[s.name] = _sums(result)
+                    arrived[s.name] = _sums(result, channel)
             weather = weather or w
     if as_json:
         print(json.dumps({"circuit": propagation.CIRCUIT, "first_seed": seed, "octets": octets}))
     else:
         _print(octets, days)
     if picture and weather:
-        shown = {k: channels[k] for k in ("clock table", "ALE, sounds hourly")}
+        shown = {k: channels[k] for k in ("clock table", "ALE")}
         drawing.draw(picture, "One day, Oslo to the Azores, 1 kW", weather.mhz,
                      day.promise(weather.snr_db), shown, arrived)
 
 
-def _sums(result: Any) -> List[Any]:
-    """Hour and octets so far, each five minutes."""
-    times = np.array([d.time_s for d in result.deliveries])
+def _sums(result: Any, channel: np.ndarray) -> List[Any]:
+    """Hour and octets so far, each five minutes. channel: of each second; the time without one is
+    not in the result."""
+    linked = np.append(np.flatnonzero(channel >= 0), 86400)
+    times = linked[[min(int(d.time_s), len(linked) - 1) for d in result.deliveries]]
     sums = np.concatenate([[0], np.cumsum([d.octets for d in result.deliveries])])
     grid = np.arange(0, 86401, 300)
     return list(zip(grid / 3600, sums[np.searchsorted(times, grid)]))
@@ -71,8 +73,7 @@ def _print(octets: Dict[str, List[int]], days: int) -> None:
                       f"{100 * value / mean['clock table']:.0f} %",
                       f"{min(octets[name]) / 1e6:.1f} to {max(octets[name]) / 1e6:.1f}")
     Console().print(table)
-    ale = max(v for n, v in mean.items() if n.startswith("ALE"))
     for other, base in (("best single frequency", mean[single]),
                         ("clock table", mean["clock table"])):
-        click.echo(f"ALE, of the {other}: {ale / base:.2f}, target {TARGETS[other]:.1f}, "
+        click.echo(f"ALE, of the {other}: {mean['ALE'] / base:.2f}, target {TARGETS[other]:.1f}, "
                    f"bound {mean['always the best'] / base:.2f}")

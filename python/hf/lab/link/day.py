@@ -7,9 +7,11 @@ the event simulator carries bulk data over the course that results.
 
 Ours, and not from the table: how a day's deviations move with time and frequency (COMMON, HOURS),
 the fading (Moderate), the share of calls that succeed, and that both directions have one SNR.
+
+Time without a link is taken out of the course, because the data link of a station waits meanwhile.
 """
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -37,14 +39,21 @@ CALLS = ([-9, -6, -3, 0, 3], [0.0, 0.4, 0.82, 0.95, 1.0])
 #: A call to a scanning peer with these five channels: listen, call, answer, acknowledge. Ten
 #: channels take 3.9 s more by the length of the call, and 14.8 s as measured (docs/how-to/ale.md).
 CALL_S = 11.5
-#: A sound on one channel, two words for each of the five and two more, and tuning.
-SOUND_S = 6.0
+#: Reports of link quality in the three frames of a trial, a word in each.
+REPORTS_S = 1.2
+#: SNR that call and answer of a trial measure, mean of both directions: SNR of the channel, and
+#: what is measured, dB. 60 handshakes for each on Moderate, 27 November 2026. The delays of the
+#: paths count as noise.
+MEASURED = ([-3, 0, 5, 10, 15, 20, 25, 30], [-2.0, -0.7, 3.0, 6.9, 9.8, 11.6, 12.6, 13.1])
+#: Standard deviation of the same, dB.
+MEASURED_DB = 1.5
 #: What is known of a channel's quality is forgotten after this time.
 KNOWN_S = 3600
 #: The rule of the station (lib/ale/link/link_keeper.h): a pair moves if another channel promises
 #: more than BETTER times the mean of what this one promised in BETTER_S seconds, at most once in
-#: STAY_S.
-BETTER, BETTER_S, STAY_S = 3.0, 120, 600
+#: STAY_S. Otherwise it tries a channel of which nothing is known, and stays there if that promises
+#: more than TRIED times the mean.
+BETTER, BETTER_S, STAY_S, TRIED = 3.0, 120, 600, 1.5
 #: The TWAS before such a move, three words.
 TWAS_S = 1.2
 #: A link is given up if nothing has arrived for this time: silence_s of the station.
@@ -128,16 +137,16 @@ def always_best(w: Weather, random: np.random.Generator) -> np.ndarray:
 class AlePair:
     """Two scanning stations that link while data wait, which is always."""
 
-    def __init__(self, w: Weather, random: np.random.Generator, sound_every_s: int) -> None:
-        self.w, self.random, self.sound_every_s = w, random, sound_every_s
+    def __init__(self, w: Weather, random: np.random.Generator, trials: bool) -> None:
+        self.w, self.random, self.trials = w, random, trials
         self.channel = np.full(DAY_S, -1)
         self.known: Dict[int, Any] = {}  # by channel: second, SNR
         self.t = 0
-        self.sounded = 0
-        self.moved = -STAY_S
-        self.moves = 0
-        #: Sums of what each channel has promised until each second.
-        self.sums = np.pad(np.cumsum(promise(w.snr_db), axis=1), ((0, 0), (1, 0)))
+        #: Seconds of the moves and trials.
+        self.moves: List[int] = []
+        #: What each channel promises at each second, and the sums until then.
+        self.bps = promise(w.snr_db)
+        self.sums = np.pad(np.cumsum(self.bps, axis=1), ((0, 0), (1, 0)))
 
     def order(self) -> List[int]:
         """Channels in the order of calls: known ones by quality, then the others at random."""
@@ -147,71 +156,66 @@ class AlePair:
         good = sorted((c for c in known if known[c] > CALLS[0][0]), key=lambda c: -known[c])
         return good + rest + [c for c in known if c not in good]
 
-    def call(self, first: Optional[int] = None) -> Optional[int]:
-        """Call on one channel after the other, perhaps on a given one first. Returns that of the
-        link."""
+    def call(self, first: Optional[int] = None, least_bps: float = 0.0) -> Optional[int]:
+        """Call on one channel after the other, perhaps on a given one first, which must promise
+        more than least_bps. Returns the channel of the link."""
         for c in sorted(self.order(), key=lambda c: c != first):
-            self.t += round(CALL_S)
+            trial = c == first and least_bps > 0
+            self.t += round(CALL_S + trial * REPORTS_S)
             if self.t >= DAY_S:
                 return None
             db = float(self.w.snr_db[c, self.t])
             linked = self.random.random() < np.interp(db, *CALLS)
-            self.known[c] = self.t, db if linked else NOTHING_DB
-            if linked:
+            measured = NOTHING_DB if not linked else (
+                float(np.interp(db, *MEASURED)) + MEASURED_DB * self.random.standard_normal())
+            self.known[c] = self.t, measured
+            if linked and not (trial and promise(measured) <= least_bps):
                 return c
         self.t += 60
         return None
 
-    def better(self, here: int) -> Optional[int]:
-        """The best channel that promises enough more than this one did; None: there is none."""
+    def leave(self, here: int) -> Tuple[Optional[int], float]:
+        """A channel worth a call instead of this one, and what it must promise then, bit/s."""
         mean = (self.sums[here, self.t] - self.sums[here, self.t - BETTER_S]) / BETTER_S
-        known = {c: float(promise(db)) for c, (at, db) in self.known.items()
-                 if c != here and self.t - at <= KNOWN_S}
+        others = [c for c in range(len(self.w.mhz)) if c != here]
+        known = {c: float(promise(self.known[c][1])) for c in others
+                 if c in self.known and self.t - self.known[c][0] <= KNOWN_S}
         best = max(known, key=lambda c: known[c], default=None)
-        return best if best is not None and known[best] > BETTER * mean else None
+        if best is not None and known[best] > BETTER * mean:
+            return best, 0.0
+        if self.trials and len(known) < len(others):
+            unknown = [c for c in others if c not in known]
+            return min(unknown, key=lambda c: self.known.get(c, (-1, 0))[0]), TRIED * mean
+        return None, 0.0
 
-    def sound(self) -> None:
-        """Both stations sound on every channel."""
-        self.sounded = self.t
-        for c in range(len(self.w.mhz)):
-            self.t += round(2 * SOUND_S)
-            if self.t < DAY_S:
-                db = float(self.w.snr_db[c, self.t])
-                heard = self.random.random() < np.interp(db, *CALLS)
-                self.known[c] = self.t, db if heard else NOTHING_DB
-
-    def stay(self, here: int) -> Optional[int]:
-        """Use the link until it is lost, or another channel is better, or it is time to sound.
-        Returns the better channel."""
+    def stay(self, here: int) -> Tuple[Optional[int], float]:
+        """Use the link until it is lost or another channel is worth a call. Returns that channel
+        and what it must promise, as leave()."""
         lost, began = 0, self.t
         while self.t < DAY_S:
             self.channel[self.t] = here
-            db = float(self.w.snr_db[here, self.t])
-            self.known[here] = self.t, db
-            lost = lost + 1 if promise(db) <= 0 else 0
+            self.known[here] = self.t, float(self.w.snr_db[here, self.t])
+            lost = lost + 1 if self.bps[here, self.t] <= 0 else 0
             self.t += 1
             if lost >= LOST_S:
                 self.known[here] = self.t, NOTHING_DB
-                return None
-            if self.sound_every_s and self.t - self.sounded >= self.sound_every_s:
-                return None
-            if self.t - began >= BETTER_S and self.t - self.moved >= STAY_S:
-                there = self.better(here)
+                break
+            last = self.moves[-1] if self.moves else -STAY_S
+            if self.t - began >= BETTER_S and self.t - last >= STAY_S:
+                there, least_bps = self.leave(here)
                 if there is not None:
-                    self.moved = self.t
-                    self.moves += 1
+                    self.moves.append(self.t)
                     self.t += round(TWAS_S)
-                    return there
-        return None
+                    return there, least_bps
+        return None, 0.0
 
     def run(self) -> np.ndarray:
         """The channel of each second; -1: no link."""
         there: Optional[int] = None
+        least_bps = 0.0
         while self.t < DAY_S:
-            if self.sound_every_s and self.t - self.sounded >= self.sound_every_s:
-                self.sound()
-            here = self.call(there)
-            there = None if here is None else self.stay(here)
+            here = self.call(there, least_bps)
+            there, least_bps = (None, 0.0) if here is None else self.stay(here)
         return self.channel
 
 
@@ -219,28 +223,28 @@ def strategies(w: Weather) -> List[Strategy]:
     """All strategies, the fixed frequencies first."""
     return [*(Strategy(f"{f:g} MHz", fixed(k)) for k, f in enumerate(w.mhz)),
             Strategy("clock table", clock_table),
-            Strategy("ALE", lambda w, r: AlePair(w, r, 0).run()),
-            Strategy("ALE, sounds hourly", lambda w, r: AlePair(w, r, 3600).run()),
+            Strategy("ALE without trials", lambda w, r: AlePair(w, r, False).run()),
+            Strategy("ALE", lambda w, r: AlePair(w, r, True).run()),
             Strategy("always the best", always_best)]
 
 
 def course(w: Weather, channel: np.ndarray) -> np.ndarray:
-    """Mean SNR of each second on the channel chosen."""
-    found = np.where(channel >= 0, w.snr_db[np.maximum(channel, 0), np.arange(DAY_S)], NOTHING_DB)
-    return np.asarray(found, dtype=np.float32)
+    """Mean SNR on the channel chosen, for each second with a link."""
+    linked = np.flatnonzero(channel >= 0)
+    return np.asarray(w.snr_db[channel[linked], linked], dtype=np.float32)
 
 
 def carry(snr_db: np.ndarray, seed: int, mode: str = "auto") -> Any:
     """Bulk data from A to B on the event simulator, over a mean SNR for each second."""
     s = experiments.scenario()
-    s.duration_s, s.seed, s.record = DAY_S, seed, True
+    s.duration_s, s.seed, s.record = len(snr_db), seed, True
     s.stations = [experiments.scenario_station(), experiments.scenario_station()]
     for station, name in zip(s.stations, "AB"):
         station.name, station.mode = name, mode
     mean = np.repeat(snr_db, round(1 / STEP_S))
     paths = []
     for k, (a, b) in enumerate(("AB", "BA")):
-        fading = experiments.snr_trace.make(mean_db=0, fading_hz=FADING_HZ, duration_s=DAY_S,
+        fading = experiments.snr_trace.make(mean_db=0, fading_hz=FADING_HZ, duration_s=len(snr_db),
                                             seed=2 * seed + k)
         values = np.asarray(fading.values, dtype=np.float32) + mean
         trace = experiments.snr_trace(values.tolist(), STEP_S, fading_hz=FADING_HZ)

@@ -9,8 +9,8 @@ from . import style
 #: Seconds of one column.
 COLUMN_S = 300
 #: Colours of the strategies that are no single frequency.
-LINES = {"clock table": style.COLOURS[5], "ALE": style.COLOURS[0],
-         "ALE, sounds hourly": style.COLOURS[1], "always the best": style.COLOURS[2]}
+LINES = {"clock table": style.COLOURS[5], "ALE without trials": style.COLOURS[0],
+         "ALE": style.COLOURS[1], "always the best": style.COLOURS[2]}
 
 
 def draw(path: str, title: str, mhz: Sequence[float], could_bps: np.ndarray,
