@@ -87,6 +87,41 @@ TEST(channel_grant, silence_counts_after_a_transmission_that_broke_off)
     EXPECT_GE(p.n.unanswered(), 2u);
 }
 
+// A transmission of the peer with one D_PDU that lasts as long.
+void receive_for(scripted_peer& p, int seconds, const d_pdu& d)
+{
+    rx_start s;
+    s.m = p.tx_mode;
+    p.n.on_rx_start(p.now, s);
+    p.now += std::chrono::seconds(seconds);
+    rx_octets o;
+    o.octets = encode(d);
+    p.n.on_rx_octets(p.now, o);
+    rx_end e;
+    e.reason = rx_end_reason::eom;
+    e.air_end = p.now;
+    p.n.on_rx_end(p.now, e);
+}
+
+// A peer that sends much has more.
+TEST(channel_grant, silence_counts_after_a_long_transmission_that_follows_ours)
+{
+    for (const int seconds : { 1, 20 })
+        for (const int pause : { 0, 20 }) {
+            scripted_peer p;
+            p.bind(1, 3);
+            p.make_link();
+            EXPECT_FALSE(pause > 0 && p.wait(pause));
+            receive_for(p, seconds, scripted_peer::data(0));
+            p.transmission(); // the acknowledgement
+            EXPECT_FALSE(p.wait(20));
+            EXPECT_EQ(p.n.unanswered() >= 2, seconds == 20 && pause == 0)
+                << seconds << " s, pause " << pause << " s";
+            receive_for(p, 1, scripted_peer::data(1));
+            EXPECT_EQ(p.n.unanswered(), 0u);
+        }
+}
+
 // A channel that died teaches nothing about the next one.
 TEST(channel_grant, a_new_channel_starts_without_the_silence_of_the_last_one)
 {

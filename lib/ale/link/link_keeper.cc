@@ -18,7 +18,9 @@ void link_keeper::update(const wish& w, station_time now)
         d_watch.note(w.unanswered);
         if (d_most_vain > 0 && d_watch.vain() >= d_most_vain && w.joined) {
             d_called.clear();
-            return d_link.end(now, link_reason::silent);
+            // The peer may have no more data, and hears that we leave.
+            const bool nothing = !d_caller && !w.active && w.wanted.empty();
+            return d_link.end(now, nothing ? link_reason::idle : link_reason::silent);
         }
         if (w.active || w.wanted == peer || (w.wanted.empty() && !(over && d_caller)))
             return;
@@ -105,9 +107,8 @@ void link_keeper::on_action(const link_action& a, station_time now)
     } else if (a.what == link_action::kind::failed && a.peer == d_called) {
         d_called.clear();
         d_again_at[a.peer] = now + call_again;
-    } else if (a.what == link_action::kind::ended && d_held &&
-               (a.reason == link_reason::peer ||
-                (a.reason == link_reason::silent && !d_caller))) {
+    } else if (a.what == link_action::kind::ended && d_held && !d_caller &&
+               (a.reason == link_reason::peer || a.reason == link_reason::silent)) {
         d_again_at[a.peer] = now + leave_to_peer;
     }
 }

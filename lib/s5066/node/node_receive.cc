@@ -11,7 +11,7 @@ namespace gr::hf::s5066 {
 void node::impl::on_rx_start(station_time now, const rx_start& e)
 {
     d_rx_overdue = false;
-    d_turns.begin_reception();
+    d_turns.begin_reception(now);
     d_rx.begin(now, e);
     d_dispatcher.begin_reception();
     ++d_node.stats.receptions;

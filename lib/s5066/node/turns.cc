@@ -104,7 +104,8 @@ unsigned turns::unanswered(station_time now) const
         if (!granted(*p))
             continue;
         most = std::max(most, p->turn.silent);
-        const bool more = p->arq.rx.incomplete() || p->turn.repeats;
+        const bool more = p->arq.rx.incomplete() || p->turn.repeats ||
+                          d_reception.runs_on == p.get();
         if (quiet() && !d_carrier_since && p->link.made() && more)
             most = std::max(most, static_cast<unsigned>(std::max<long long>(0, waits)));
     }
@@ -315,8 +316,10 @@ void turns::on_silence(station_time now, peer& p, const transmission& tx)
     }
 }
 
-void turns::begin_reception()
+void turns::begin_reception(station_time now)
 {
+    const bool follows = now - d_used_until <= from_seconds(d_access.answer_wait_s());
+    d_reception = { now, follows, nullptr };
     d_receiving = true;
     d_carrier_since.reset();
     d_turn = nullptr;
@@ -334,8 +337,19 @@ void turns::end_reception(station_time end,
     d_free_at = end + d_access.wait_of_heard(end, non_arq_alone, d_node.peers.size());
 }
 
+void turns::note_run()
+{
+    const auto length = d_used_until - d_reception.begin;
+    if (!d_reception.follows || length < from_seconds(d_access.answer_wait_s()))
+        return;
+    for (const auto& [raw, p] : d_node.peers)
+        if (p->heard.data)
+            d_reception.runs_on = p.get();
+}
+
 peer* turns::after_reception(station_time now, bool preempted)
 {
+    note_run();
     if (!d_waiting) {
         return nullptr;
     }

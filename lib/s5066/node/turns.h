@@ -59,7 +59,8 @@ public:
      *         read although it should have transmitted.
      *  \details Our transmissions without an answer. If data of the peer are incomplete, or
      *  were lost in its last transmission, it is also the time since the channel was last in
-     *  use.
+     *  use. The same holds after a transmission with data that was longer than such a wait
+     *  and followed ours without a pause: a peer that sends much has more.
      */
     unsigned unanswered(station_time now) const;
 
@@ -90,7 +91,7 @@ public:
     void on_silence(station_time now, peer& p, const transmission& tx);
 
     // Receptions
-    void begin_reception();
+    void begin_reception(station_time now);
     //! \p p has addressed us and may be answered.
     void addressed_by(peer& p) { d_turn = &p; }
     //! A reception has ended on the air at \p end.
@@ -120,6 +121,7 @@ private:
     bool outranked(const peer& p, station_time now) const;
     bool must_yield() const;
     bool long_run() const;
+    void note_run();
     station_time after_cut(station_time now, const transmission& tx) const;
 
     node_context& d_node;
@@ -135,6 +137,13 @@ private:
     station_time d_turn_at{};
     station_time d_used_until{}; // end of the last transmission of any station
     station_time d_free_at{};    // earliest start of transmissions that are no answers
+    // The reception under way, or the last one.
+    struct reception {
+        station_time begin{};
+        bool follows = false;          // our transmission, without a pause
+        const peer* runs_on = nullptr; // its sender has more
+    };
+    reception d_reception;
     peer* d_waiting = nullptr;   // must answer us
     station_time d_answer_by{};
     uint32_t d_last_peer = 0;    // to alternate between peers
