@@ -127,14 +127,14 @@ void moving_carriers::end_window(float repeating, sample_buffer& out)
 
 void moving_carriers::subtract_tones(sample_buffer& out)
 {
-    d_tone.clear();
-    d_tones.take(d_tone);
-    for (const value tone : d_tone) {
+    d_work.clear();
+    d_tones.take(d_work);
+    for (const value tone : d_work) {
         const waiting& w = d_waiting.front();
         out.append(w.sample - tone, w.erased);
         d_waiting.pop_front();
     }
-    if (!d_tone.empty())
+    if (!d_work.empty())
         out.mark_carriers();
 }
 

@@ -65,7 +65,7 @@ private:
     size_t d_hold;               // windows
     std::vector<value> d_recent; // the last window
     std::vector<std::vector<value>> d_samples; // of each carrier in it, found so far
-    std::vector<value> d_work, d_tone;
+    std::vector<value> d_work;
     std::vector<float> d_power, d_average; // of the bins of the channel
     std::vector<float> d_share;            // of a bin that carriers are
     std::vector<float> d_sorted;
