@@ -170,3 +170,44 @@ def test_ticker_gives_the_time():
     top.wait()
     times = [m["now"] for m, octets in ticks.messages() if octets == b""]
     assert times == sorted(times) and 50e6 < times[-1] - times[0] < 10e9
+
+
+def test_forged_soft_bits_hurt_nothing():
+    top = gr.top_block()
+    link = hf.data_link("1.2.0.1", "4539-600S")
+    listener = Listener(top, link, "modem")
+    top.start()
+    many = 3_000_000
+    forged = [pmt.init_f32vector(2, [float("nan")] * 2), pmt.init_s8vector(1, [1]),
+              pmt.init_s8vector(many, [-128] * many), pmt.intern("soft"), pmt.from_long(-1)]
+    places = [0, 7, 2 ** 64 - 1, "there", -1.0]
+    for number, (ratios, place) in enumerate((r, p) for r in forged for p in places):
+        now = (1 + number) * 10 ** 9
+        post(link, "modem", pdu(type="rx_start", now=now, mode="4539-600S"))
+        post(link, "modem", pdu(b"\x90\xeb" + bytes(200), type="rx_octets", now=now + 1,
+                                ratios=ratios, ratios_from=place))
+        post(link, "modem", pdu(type="rx_end", now=now + 2, reason="eom", air_time=now + 2))
+    post(link, "modem", pdu(type="tick", now=10 ** 11, lock_step=False))
+    assert wait_for(lambda: listener.count() >= 1)
+    stats = link.stats()
+    top.stop()
+    top.wait()
+    assert stats["receptions"] == len(forged) * len(places)
+    assert stats["bad_messages"] == stats["segments_summed"] == stats["headers_recovered"] == 0
+
+
+def test_soft_bits_are_for_the_data_link_alone():
+    x = hf.modulate(hf.mode("4539-600S"), bytes(range(100)))
+    top = gr.top_block()
+    modem = hf.modem(lock_step=False)
+    told, shown = Listener(top, modem, "modem"), Listener(top, modem, "status")
+    source, sink = blocks.vector_source_c(x.tolist() + [0] * 19200), blocks.null_sink(8)
+    top.connect(source, modem, sink)
+    top.run()
+    told_octets, shown_octets = ([(m, o) for m, o in listener.messages()
+                                  if m["type"] == "rx_octets"] for listener in (told, shown))
+    assert [o for _, o in told_octets] == [o for _, o in shown_octets] != []
+    # Two for each bit, a block ahead of the octets.
+    assert sum(len(m["ratios"]) for m, _ in told_octets) >= 2 * 800
+    assert all(m["ratios_from"] < 1000 for m, _ in told_octets)
+    assert not any("ratios" in m or "ratios_from" in m for m, _ in shown_octets)

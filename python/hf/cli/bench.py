@@ -274,8 +274,8 @@ def memory(wanted: soft_memory.Options, pool: sweep.Pool, path: Optional[str], f
     """Goodput with and without the memory for damaged copies of a segment.
 
     Two stations on real waveforms, ITU-R Poor, 3 dB below the threshold of 600L, 75L and 75S.
-    Acknowledgements are lost too. Brackets are 95 % intervals. Takes two hours of processor time.
-    Fails if a target is missed.
+    Acknowledgements are lost too. Brackets are 95 % intervals. Takes three hours of processor
+    time. Fails if a target is missed.
     """
     measure = soft_memory
     with workers_of(pool) as workers, measure.store(path, force) as kept:

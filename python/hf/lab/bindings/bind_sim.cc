@@ -171,6 +171,7 @@ py::dict simulate_real(sim::real_transfer& t,
                     "segments_damaged"_a = r.far.segment_crc_errors,
                     "segments_repaired"_a = r.far.segments_repaired,
                     "segments_summed"_a = r.far.segments_summed,
+                    "headers_recovered"_a = r.far.headers_recovered,
                     "tx_time_s"_a = to_seconds(sent.tx_time));
 }
 
@@ -362,12 +363,12 @@ void bind_real_transfer(py::module& m)
         py::arg("progress") = std::function<void(double)>(),
         "As simulate(), over real waveforms and a simulated channel, in one thread. It "
         "has the same events at the same times as a flowgraph of two stations in lock "
-        "step. segments_damaged, segments_repaired and segments_summed are the "
-        "receiver's: "
-        "with a wrong CRC, made of several copies, and of these from soft bits. log: "
-        "called with station time (s) and line at the end. signal_power: the "
-        "reference of snr=, 0: that of the mode, or of the fastest. progress: called now "
-        "and then with the completed share of the octets, 0 to 1. Raises ValueError.");
+        "step. Counts of the receiver: segments_damaged, segments_repaired from several "
+        "copies, segments_summed of these from soft bits, headers_recovered from known "
+        "octets. log: called with station time (s) and line at the end. signal_power: "
+        "the reference of snr=, 0: that of the mode, or of the fastest. progress: called "
+        "now and then with the completed share of the octets, 0 to 1. Raises "
+        "ValueError.");
 }
 
 void bind_rates(py::module& m)
