@@ -62,8 +62,8 @@ const char* to_string(node_phase p)
 
 node::impl::impl(const node_config& config, code_decoder decode)
     : d_node(config, d_sis), d_sis(d_node.config, d_node.stats, *this),
-      d_access(d_node.config, d_node.random),
-      d_data(d_node, d_tx, d_resets, decode), d_rx(d_node, d_access, std::move(decode))
+      d_access(d_node.config, d_node.random), d_data(d_node, d_tx, d_resets, decode),
+      d_rx(d_node, d_access, std::move(decode))
 {
     set_mode(config.mode);
     d_links.set_broadcast(config.broadcast_only);
