@@ -113,6 +113,34 @@ TEST(soft_combiner, parts_of_a_split_transmission_come_together)
     EXPECT_NEAR(std::abs(later), 0.7, 0.005);
 }
 
+// Receiver 0 heard all of it. Receiver 1 found it later, or says itself that it joined.
+TEST(soft_combiner, a_receiver_that_missed_the_start_has_joined)
+{
+    const mode m = mode::parse("4539-3200S");
+    const auto sent = loopback::random_octets(timing_of(m).octets_in(4), 9);
+    const auto on_air = loopback::transmit(m, sent);
+    const auto whole = heard_by(0, m, on_air, "awgn snr=20");
+    ASSERT_EQ(whole.size(), 1u);
+    for (const std::ptrdiff_t missed : { 0, 2 }) {
+        auto late = heard_by(1, m, on_air, "awgn snr=20");
+        ASSERT_EQ(late.size(), 1u);
+        auto& blocks = late[0].blocks;
+        blocks.erase(blocks.begin(), blocks.begin() + missed);
+        for (soft_block& b : blocks)
+            b.number -= missed;
+        late[0].joined = missed == 0;
+        soft_combiner combiner;
+        combiner.add(0, whole[0]);
+        combiner.add(1, std::move(late[0]));
+        const auto got = combiner.combine();
+        ASSERT_EQ(got.size(), 1u) << missed;
+        EXPECT_FALSE(got[0].joined) << missed;
+        ASSERT_EQ(got[0].parts.size(), 2u) << missed;
+        for (const auto& part : got[0].parts)
+            EXPECT_EQ(part.joined, part.receiver == 1) << missed;
+    }
+}
+
 // A receiver gives a block once: its noise in two receptions of it is the same.
 TEST(soft_combiner, a_receiver_counts_once)
 {

@@ -334,5 +334,19 @@ TEST(rule_words, every_word)
         EXPECT_THROW(hfpep::parse_rule(bad), std::invalid_argument) << bad;
 }
 
+TEST(rule_words, the_largest_numbers_are_allowed)
+{
+    const auto r = hfpep::parse_rule("max=4096 class=7 priority=15 hold_ms=10000");
+    EXPECT_EQ(r.max_connections, 4096u);
+    EXPECT_EQ(r.service_class, 7);
+    EXPECT_EQ(r.priority, 15);
+    EXPECT_EQ(to_seconds(r.hold), 10);
+    hfpep::proxy_config c;
+    c.rules = { r };
+    EXPECT_NO_THROW(c.validate());
+    EXPECT_THROW(hfpep::parse_rule("max=4097"), std::invalid_argument);
+    EXPECT_THROW(hfpep::parse_rule("hold_ms=10001"), std::invalid_argument);
+}
+
 } // namespace
 } // namespace gr::hf::test

@@ -98,6 +98,30 @@ TEST(link_failure, a_station_never_heard_is_called_half_as_often)
     EXPECT_EQ(calls(2, false), 2);
 }
 
+// Three calls are enough if they took 40 s.
+TEST(link_failure, a_station_never_heard_is_given_up_after_exactly_40_s)
+{
+    const auto given_up = [](station_time after) {
+        node_config c;
+        c.link_tries = 8;
+        scripted_peer p(c);
+        p.bind(1, 3);
+        p.submit(1, 10, confirmed());
+        EXPECT_TRUE(p.wait(30));
+        const station_time called = p.now;
+        EXPECT_EQ(link_control(p.send_out()), 0x10);
+        for (int k = 1; k < 3; ++k) {
+            EXPECT_EQ(link_control(p.transmission(30)), 0x10) << k;
+        }
+        EXPECT_LT(p.now, called + 30s);
+        p.now = called + after; // no tick before
+        p.n.on_tick(p.now);
+        return p.answer<s_unidata_request_rejected>().has_value();
+    };
+    EXPECT_TRUE(given_up(40s));
+    EXPECT_FALSE(given_up(40s - 1ns));
+}
+
 // Without a carrier detector nobody knows which calls met others. The pauses between calls
 // grow, so that there are few of them.
 TEST(link_failure, on_a_channel_that_is_not_sensed_calls_go_on_for_an_hour)

@@ -85,6 +85,15 @@ TEST(slep_codec, refuses_what_does_not_fit)
     EXPECT_TRUE(encode({ 0, stream_control{ 1, 0, 16, false } }).empty());
 }
 
+TEST(slep_codec, a_window_is_a_power_of_two_of_pdus_or_has_no_limit)
+{
+    EXPECT_EQ(window_pdus(window_closed), 0u);
+    EXPECT_EQ(window_pdus(1), 1u);
+    EXPECT_EQ(window_pdus(4), 8u);
+    EXPECT_EQ(window_pdus(window_end_unread), 8192u);
+    EXPECT_EQ(window_pdus(window_unlimited), 0x7fffffffu);
+}
+
 TEST(slep_codec, drops_short_and_reserved)
 {
     for (const octets& bad : std::vector<octets>{ {},

@@ -212,6 +212,37 @@ TEST(slep_faults, an_abort_that_overtakes_its_open_counts)
     EXPECT_EQ(x.link.streams(), 0u);
 }
 
+TEST(slep_faults, a_late_repeat_after_the_end_is_a_duplicate_without_an_answer)
+{
+    lone x;
+    x.in(from_a(so()));
+    x.link.accept(x.now, x.events().at(0).stream, { 0 });
+    x.drain();
+    x.in(from_a({ 0, slep::stream_abort{ 5, 15, 0 } }));
+    EXPECT_EQ(x.link.streams(), 0u);
+    const uint64_t before = x.link.stats().duplicates;
+    x.in(from_a(sd(1, { 1 })));
+    EXPECT_EQ(x.link.stats().duplicates, before + 1);
+    EXPECT_TRUE(x.drain().empty());
+}
+
+TEST(slep_faults, unread_octets_are_those_delivered_and_those_that_wait_for_a_gap)
+{
+    lone x;
+    x.in(from_a(so()));
+    const auto id = x.events().at(0).stream;
+    x.link.accept(x.now, id, { 0 });
+    x.in(from_a(sd(1, octets(100))));
+    const size_t delivered = x.link.list().at(0).unread;
+    EXPECT_GE(delivered, 100u);
+    x.in(from_a(sd(3, octets(50)))); // 2 is missing
+    const size_t both = x.link.list().at(0).unread;
+    EXPECT_GE(both, delivered + 50);
+    EXPECT_LE(both, delivered + 50 + 64); // with the allowance of a held PDU
+    x.link.consumed(x.now, id, 100);
+    EXPECT_EQ(x.link.list().at(0).unread, both - 100);
+}
+
 TEST(slep_faults, a_repeated_restart_notice_is_known_by_its_number)
 {
     lone x;
