@@ -1,8 +1,8 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Reports of a node to its rate policy about its transmissions.
+#include "s5066/cas/link_window.h"
 #include "s5066/rate/adaptive_rate.h"
-
 #include "scripted_peer.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,10 @@ struct told_frames {
 class listening_policy : public adaptive_rate_policy
 {
 public:
-    listening_policy() : adaptive_rate_policy(*rate_range::parse("auto")) {}
+    explicit listening_policy(const char* range = "auto")
+        : adaptive_rate_policy(*rate_range::parse(range))
+    {
+    }
     void on_frames(station_time now,
                    address peer,
                    const mode& m,
@@ -38,9 +41,15 @@ public:
         receptions.push_back(r);
         adaptive_rate_policy::on_reception(now, peer, r);
     }
+    void on_window(address peer, bool large) override
+    {
+        windows.push_back(large);
+        adaptive_rate_policy::on_window(peer, large);
+    }
 
     std::vector<told_frames> frames;
     std::vector<reception> receptions;
+    std::vector<bool> windows;
 };
 
 struct adaptive_node : scripted_peer {
@@ -106,4 +115,24 @@ TEST(rate_reports, an_unread_transmission_counts_as_lost_d_pdus_of_its_mode)
     EXPECT_EQ(told.good_d_pdus, 0u);
     EXPECT_EQ(told.lost_d_pdus, 2u);
     EXPECT_EQ(told.block_snr_db, std::vector<double>{ 10 });
+}
+
+TEST(rate_reports, a_link_request_shows_whether_both_sides_have_large_windows)
+{
+    const auto reported = [](uint16_t window) {
+        node_config c;
+        c.mode = "auto:48k";
+        scripted_peer p(c);
+        auto policy = std::make_unique<listening_policy>("auto:48k");
+        const auto& windows = policy->windows;
+        p.n.set_rate_policy(std::move(policy));
+        p.peer_mode = rate_range::parse("auto:48k")->floor;
+        auto request = scripted_peer::link(c_pdu_type::link_request);
+        request.non_arq.window = window;
+        p.receive({ request });
+        return windows;
+    };
+    EXPECT_EQ(reported(has_large_window), std::vector<bool>{ true });
+    EXPECT_EQ(reported(large_window_mark), std::vector<bool>{ true });
+    EXPECT_EQ(reported(link_window), std::vector<bool>{ false });
 }
