@@ -13,7 +13,7 @@ audio_rates checked(const audio_rates& r)
     r.check();
     // The pulse ends 80 Hz (of 9600) before the edge of the filter.
     const double half = (channel_edges::pass - 50.0 / 9600) * r.modem;
-    if (!(r.subcarrier > half && r.subcarrier < r.audio / 2 - half))
+    if (!(r.subcarrier >= half && r.subcarrier <= r.audio / 2 - half))
         throw std::invalid_argument(
             "subcarrier " + audio_rates::text(r.subcarrier) + " Hz: allowed are " +
             audio_rates::text(half) + " to " + audio_rates::text(r.audio / 2 - half) +

@@ -257,4 +257,8 @@ TEST(Conversion, NamesWhatIsWrong)
               "sample rate 48000: allowed are 64000 to 2000000 samples/s");
     EXPECT_EQ(message([] { baseband_to_audio c(48000, 1600); }),
               "subcarrier 1600 Hz: allowed are 1650 to 22350 Hz at 48000 samples/s");
+    for (const double subcarrier : { 1650.0, 22350.0 })
+        EXPECT_EQ(message([&] { baseband_to_audio c(48000, subcarrier); }), "");
+    for (const double subcarrier : { 1649.9, 22350.1 })
+        EXPECT_NE(message([&] { baseband_to_audio c(48000, subcarrier); }), "");
 }
