@@ -12,10 +12,13 @@ import socket
 import sqlite3
 import subprocess
 import time
+from types import SimpleNamespace
 
 from click.testing import CliRunner
 from gnuradio.hf.cli.trial import command
-from gnuradio.hf.trial import findings, page, pattern, plan as plans, report, store
+from gnuradio.hf.trial import (ale_record, findings, page, pattern, plan as plans, report, runner,
+                               store)
+import pmt
 import pytest
 
 TREE = Path(__file__).resolve().parents[2]
@@ -414,3 +417,37 @@ def test_the_example_is_a_plan_with_its_stations():
     done = call("check", TREE / "examples" / "trial" / "plan.toml")
     assert done.exit_code == 0 and done.stdout.count("1.2.0.1 to 1.2.0.2") == 4
     assert "station 1.2.0.2: mode auto, radio audio" in done.stderr
+
+
+def test_what_ale_does_is_kept(tmp_path):
+    plan = plans.parse(STATIONS + PING)
+    slot = plan.slots(0)[1]
+    path = str(tmp_path / "1.2.0.1.db")
+    kept = store.Store(path, "1.2.0.1", plan.text())
+    ear = ale_record.AleEar([7.1e6, 10.1e6])
+    view = {"peer": "JOE", "frequency_hz": 10.1e6, "text": "linked with JOE", "quality": [
+        {"peer": "JOE", "channel": 1, "snr_db": 12.5, "age_s": 3},
+        {"peer": "JOE", "channel": 0, "snr_db": 9.0, "age_s": slot.length_s + 1}]}
+    side = SimpleNamespace(bench=SimpleNamespace(number=0), ear=pattern.Ear(), ale_ear=ear,
+                           ale=lambda: view, ale_frequencies_hz=[7.1e6, 10.1e6],
+                           desk=SimpleNamespace(now=lambda: 20.0))
+    clock = SimpleNamespace(utc=lambda at=None: slot.begin + at)
+    one = runner.Runner(plan, kept, side, clock, lambda line: None)
+    slot_id = one._begin(slot, "hears")
+    one._begun = [(1.0, slot_id)]
+    for kind, text in (("tune", ""), ("linked", "JOE")):
+        meta = pmt.make_dict()
+        for key, value in (("type", pmt.intern(kind)), ("now", pmt.from_uint64(5 * 10**9)),
+                           ("ale_channel", pmt.from_uint64(1))):
+            meta = pmt.dict_add(meta, pmt.intern(key), value)
+        ear._on_ale(pmt.cons(meta, pmt.init_u8vector(len(text), list(text.encode()))))
+    one._end(slot, slot_id, "hears", runner.measure.Outcome())
+    kept.close()
+    (name,) = [n for n in store.write_csv(path) if n.endswith("-ale.csv")]
+    rows = list(csv.DictReader(open(name, encoding="utf-8")))
+    assert [(r["event"], r["channel"], float(r["frequency_hz"]), r["peer"], r["snr_db"], r["text"])
+            for r in rows] == [("linked", "1", 10.1e6, "", "", "JOE"),
+                               ("quality", "1", 10.1e6, "JOE", "12.5", "")]
+    assert all(int(r["number"]) == slot.number for r in rows)
+    assert rows[0]["at"] == store.utc_text(slot.begin + 5)
+    assert rows[1]["at"] == store.utc_text(slot.begin + 17)

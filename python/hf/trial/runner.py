@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A station of a trial: runs its slots on time, receives in those of others, stores the
 results."""
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import math
 import os
 import tempfile
@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .. import ale_view, console, running, station
 from ..sis import s5066
-from . import measure, page, pattern, store
+from . import ale_record, measure, page, pattern, store
 from .desk import Client, Desk, Ended, TimeOver
 from .plan import Plan, Slot
 
@@ -89,6 +89,8 @@ class Side:
     turns_client: Optional[Client]
     #: Channel of ALE, as of ale_view.view(); None without ALE.
     ale: Optional[Callable[[], Dict[str, Any]]] = None
+    ale_ear: Optional[ale_record.AleEar] = None
+    ale_frequencies_hz: List[float] = field(default_factory=list)
 
     def close(self) -> None:
         """Close after the flowgraph has ended."""
@@ -134,13 +136,18 @@ def attach(plan: Plan, number: int, stations: running.Stations, s: station.Stati
     longest = max(t.slot_s for t in plan.test)
     bench = measure.Bench(plan, number, desk, s.data_link, port, talk, send,
                           lambda *_, **__: None, float(longest))
-    return Side(desk, ear, bench, server, folder, s.description.mode,
-                lambda: bool(s.modem.state().transmitting), turns_client, _ale_of(s))
+    side = Side(desk, ear, bench, server, folder, s.description.mode,
+                lambda: bool(s.modem.state().transmitting), turns_client)
+    if s.description.ale is not None:
+        _hear_ale(side, tb, s)
+    return side
 
 
-def _ale_of(s: station.Station) -> Optional[Callable[[], Dict[str, Any]]]:
-    ale = s.description.ale
-    return None if ale is None else lambda: ale_view.view(s.ale.ale(), ale.frequencies_hz)
+def _hear_ale(side: Side, tb: Any, s: station.Station) -> None:
+    side.ale_frequencies_hz = frequencies_hz = s.description.ale.frequencies_hz
+    side.ale = lambda: ale_view.view(s.ale.ale(), frequencies_hz)
+    side.ale_ear = ale_record.AleEar(frequencies_hz)
+    tb.msg_connect(s.ale, "ale", side.ale_ear, "ale")
 
 
 class Runner:
@@ -158,6 +165,8 @@ class Runner:
         self._say, self._rig = say, rig
         self._begun: List[Tuple[float, int]] = []  # station time and id of the last slots
         side.ear.heard = self._heard
+        if side.ale_ear is not None:
+            side.ale_ear.heard = self._heard_ale
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self, slots: Any) -> None:
@@ -242,6 +251,8 @@ class Runner:
         ale = self.side.ale() if self.side.ale is not None else None
         if ale is not None and ale["peer"]:
             self.kept.frequency(slot_id, ale["frequency_hz"])
+        if ale is not None:
+            self._note_quality(slot, slot_id, ale)
         if role == "sends" or outcome.why:
             self._say(f"{store.utc_text(slot.begin)[:19]}Z {slot.title()}: {outcome.state}"
                       + (f", {outcome.why}" if outcome.why else "")
@@ -293,10 +304,22 @@ class Runner:
         elif slot.test.mode and slot.sender == self.address:
             link.set_mode(self.side.mode)
 
+    def _note_quality(self, slot: Slot, slot_id: int, view: Dict[str, Any]) -> None:
+        """Store the channels that were measured within a slot."""
+        now = self.clock.utc(self.side.desk.now())
+        for row in ale_record.quality_rows(view, self.side.ale_frequencies_hz, slot.length_s):
+            self.kept.ale(slot_id, at=now - row.pop("age_s"), **row)
+
+    def _slot_at(self, at: float) -> Optional[int]:
+        return next((k for begin, k in reversed(self._begun) if begin <= at), None)
+
     def _heard(self, row: Dict[str, Any]) -> None:
         at = row.pop("now")
-        slot_id = next((k for begin, k in reversed(self._begun) if begin <= at), None)
-        self.kept.reception(slot_id, at=self.clock.utc(at), **row)
+        self.kept.reception(self._slot_at(at), at=self.clock.utc(at), **row)
+
+    def _heard_ale(self, row: Dict[str, Any]) -> None:
+        at = row.pop("now")
+        self.kept.ale(self._slot_at(at), at=self.clock.utc(at), **row)
 
 
 def _rounded(values: Dict[str, Any]) -> Dict[str, Any]:

@@ -32,6 +32,9 @@ CREATE TABLE IF NOT EXISTS receptions (
     freq_offset_hz REAL, doppler_hz REAL, delay_spread_ms REAL, coded_ber REAL, octets INTEGER,
     blocks INTEGER, pattern_blocks INTEGER, bad_blocks INTEGER, bits INTEGER, bit_errors INTEGER,
     reason TEXT);
+CREATE TABLE IF NOT EXISTS ale (
+    id INTEGER PRIMARY KEY, slot INTEGER REFERENCES slots (id), at REAL, event TEXT,
+    channel INTEGER, frequency_hz REAL, peer TEXT, snr_db REAL, text TEXT);
 CREATE INDEX IF NOT EXISTS results_by_slot ON results (slot);
 CREATE INDEX IF NOT EXISTS receptions_by_slot ON receptions (slot);
 """
@@ -46,6 +49,8 @@ RESULT_COLUMNS = ["station", "round", "number", "kind", "sender", "receiver", "b
 RECEPTION_COLUMNS = ["station", "round", "number", "at", "mode", "snr_db", "freq_offset_hz",
                      "doppler_hz", "delay_spread_ms", "coded_ber", "octets", "blocks",
                      "pattern_blocks", "bad_blocks", "bits", "bit_errors", "reason"]
+ALE_COLUMNS = ["station", "round", "number", "at", "event", "channel", "frequency_hz", "peer",
+               "snr_db", "text"]
 
 
 class StoreError(ValueError):
@@ -156,6 +161,10 @@ class Store:
         """Store a reception, by columns."""
         self._insert("receptions", {"slot": slot_id, **values})
 
+    def ale(self, slot_id: Optional[int], **values: Any) -> None:
+        """Store an event of ALE or the quality of a channel, by columns."""
+        self._insert("ale", {"slot": slot_id, **values})
+
     def _insert(self, table: str, values: Dict[str, Any]) -> int:
         names = ", ".join(values)
         with self._lock:
@@ -241,6 +250,15 @@ class Reader:
                    utc_text(r["at"]), r["mode"], r["ok"], r["seconds"], r["octets"],
                    r["goodput_bps"], r["blocks"], r["reason"]]
 
+    def ale(self) -> Iterator[Sequence[Any]]:
+        """Rows of ALE_COLUMNS for each event of ALE and each channel measured."""
+        if not self.rows("SELECT 1 FROM sqlite_master WHERE name = 'ale'"):
+            return  # written before there was ALE
+        for r in self.db.execute("SELECT a.*, s.round, s.number FROM ale a LEFT JOIN slots s "
+                                 "ON a.slot = s.id ORDER BY a.at, a.id"):
+            yield [self.address, r["round"], r["number"], utc_text(r["at"]),
+                   *(r[name] for name in ALE_COLUMNS[4:])]
+
     def receptions(self) -> Iterator[Sequence[Any]]:
         """Rows of RECEPTION_COLUMNS for each reception."""
         for r in self.db.execute("SELECT r.*, s.round, s.number FROM receptions r LEFT JOIN slots "
@@ -250,13 +268,18 @@ class Reader:
 
 
 def write_csv(path: str) -> List[str]:
-    """Export the database as two CSV files in its folder. Returns their names."""
+    """Export the database as CSV files in its folder, that of ALE only if there is something.
+    Returns their names."""
     base = os.path.splitext(path)[0]
     names = [f"{base}-results.csv", f"{base}-receptions.csv"]
     reader = Reader(path)
     try:
         output.write_csv(names[0], RESULT_COLUMNS, reader.results())
         output.write_csv(names[1], RECEPTION_COLUMNS, reader.receptions())
+        ale = list(reader.ale())
+        if ale:
+            names.append(f"{base}-ale.csv")
+            output.write_csv(names[2], ALE_COLUMNS, ale)
     finally:
         reader.close()
     return names
