@@ -70,6 +70,24 @@ std::vector<word> call(int channels = 0)
     return words_of(p);
 }
 
+// Paths that arrive 1 ms apart are not noise (Moderate of ITU-R F.1487).
+TEST(receiver, the_snr_of_a_fading_channel_is_measured)
+{
+    for (const int snr_db : { 5, 20 }) {
+        double sum = 0;
+        size_t words = 0;
+        for (uint64_t seed = 1; seed <= 10; ++seed)
+            for (const auto& e : received(through(
+                     sent(call(5)), "moderate snr=" + std::to_string(snr_db), seed)))
+                if (e.what == rx_event::kind::word) {
+                    sum += static_cast<double>(e.snr_db);
+                    ++words;
+                }
+        ASSERT_GT(words, 100u);
+        EXPECT_NEAR(sum / static_cast<double>(words), snr_db, 2.5);
+    }
+}
+
 TEST(receiver, golden_sequences)
 {
     std::map<std::string, std::vector<word>> sequences;

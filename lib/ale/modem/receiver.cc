@@ -54,7 +54,7 @@ receiver::receiver(const receiver_limits& limits)
                   stop_hz,
                   1),
       d_mixer((rates::default_subcarrier - middle_tone_hz) / tone_row_sample_rate),
-      d_energies(kept_rows)
+      d_samples(kept_samples)
 {
 }
 
@@ -70,6 +70,8 @@ void receiver::push(const std::complex<float>* x, size_t n)
         d_piece.resize(d_resampler.ready());
         d_resampler.take(d_piece.data());
         d_mixer.run(d_piece.data(), d_piece.size());
+        for (const auto& sample : d_piece)
+            d_samples[static_cast<size_t>(d_sample_count++) % kept_samples] = sample;
         d_rows.push(d_piece.data(), d_piece.size(), [this](const tone_rows::row& r) {
             on_row(r);
         });
@@ -99,7 +101,6 @@ void receiver::on_row(const tone_rows::row& r)
         ++d_presence.rows;
     }
     const int64_t now = d_bits.rows();
-    d_energies[static_cast<size_t>(now) % kept_rows] = r;
     d_bits.push(r);
     follow(now);
     search(now);
@@ -252,36 +253,66 @@ std::optional<rx_event> receiver::read(const place& p, bool message) const
     return e;
 }
 
+// Of \p count samples from \p first on, at a frequency relative to the middle tone.
+float receiver::energy(int64_t first, size_t count, double hz) const
+{
+    const double step = -2 * M_PI * hz / tone_row_sample_rate;
+    const std::complex<float> turn(static_cast<float>(std::cos(step)),
+                                   static_cast<float>(std::sin(step)));
+    std::complex<float> phase(1), sum(0);
+    for (size_t k = 0; k < count; ++k) {
+        sum += phase * d_samples[(static_cast<size_t>(first) + k) % kept_samples];
+        phase *= turn;
+    }
+    return std::norm(sum);
+}
+
 void receiver::measure(const place& p, rx_event& e) const
 {
     const auto tones = tones_of(e.text);
-    std::array<float, offset_count> energy{};
-    std::vector<float> others;
-    for (size_t k = 0; k < tones_per_word; ++k) {
-        const auto at = static_cast<size_t>(p.end) + kept_rows -
-                        rows_per_tone * (tones_per_word - 1 - k);
-        const auto& r = d_energies[at % kept_rows];
-        for (size_t f = 0; f < offset_count; ++f)
-            energy[f] += r[rows_per_tone * tones[k] + f] / tones_per_word;
-        for (size_t tone = 0; tone < tone_count; ++tone)
-            if (tone != tones[k])
-                others.push_back(r[rows_per_tone * tone + p.offset]);
-    }
-    // The other tones are noise. The median leaves out the two that the neighbouring tones
-    // reach into.
-    const auto middle = others.begin() + static_cast<ptrdiff_t>(others.size() / 2);
-    std::nth_element(others.begin(), middle, others.end());
-    const float noise = std::max(*middle / 0.6931f, 1e-9f);
-    constexpr float band = 3000.0f / static_cast<float>(tone_rate);
-    e.snr_db = 10 * std::log10(std::max(energy[p.offset] / noise - 1, 1e-3f) / band);
+    const auto first = [&p](size_t k) { // sample of tone k
+        const auto end = p.end + 1 - rows_per_tone * (tones_per_word - 1 - k);
+        return (end - static_cast<int64_t>(rows_per_tone)) * samples_per_row;
+    };
+    const auto hz = [](size_t tone, double offset) {
+        return lowest_tone_hz + tone_step_hz * static_cast<double>(tone) -
+               middle_tone_hz + offset;
+    };
     // Vertex of a parabola through three bins, at most a little outside of the search.
     const size_t f = std::clamp<size_t>(p.offset, 1, offset_count - 2);
-    const float a = energy[f - 1], b = energy[f], c = energy[f + 1];
-    const float bend = a - 2 * b + c;
-    const float part = bend < 0 ? std::clamp((a - c) / (2 * bend), -1.25f, 1.25f) : 0.0f;
-    constexpr auto centre = static_cast<float>(offset_count / 2);
-    e.offset_hz =
-        (static_cast<float>(f) + part - centre) * static_cast<float>(offset_step_hz);
+    const double middle =
+        (static_cast<double>(f) - static_cast<double>(offset_count / 2)) * offset_step_hz;
+    std::array<float, 3> bins{};
+    for (size_t k = 0; k < tones_per_word; ++k)
+        for (size_t j = 0; j < bins.size(); ++j)
+            bins[j] += energy(
+                first(k),
+                samples_per_tone,
+                hz(tones[k], middle + (static_cast<double>(j) - 1) * offset_step_hz));
+    const float bend = bins[0] - 2 * bins[1] + bins[2];
+    const float part =
+        bend < 0 ? std::clamp((bins[0] - bins[2]) / (2 * bend), -1.25f, 1.25f) : 0.0f;
+    e.offset_hz = static_cast<float>(middle + part * offset_step_hz);
+    // The middle half of a tone: paths with other delays bring no change of the tone there,
+    // and the tones are orthogonal.
+    constexpr size_t half = samples_per_tone / 2;
+    float own = 0;
+    std::vector<float> others;
+    for (size_t k = 0; k < tones_per_word; ++k)
+        for (size_t tone = 0; tone < tone_count; ++tone) {
+            const float x = energy(
+                first(k) + static_cast<int64_t>(half / 2), half, hz(tone, e.offset_hz));
+            if (tone == tones[k])
+                own += x / tones_per_word;
+            else
+                others.push_back(x);
+        }
+    const auto median = others.begin() + static_cast<ptrdiff_t>(others.size() / 2);
+    std::nth_element(others.begin(), median, others.end());
+    const float noise = std::max(*median / 0.6931f, 1e-12f);
+    constexpr auto band =
+        static_cast<float>(3000 / tone_step_hz); // of a half tone: 250 Hz
+    e.snr_db = 10 * std::log10(std::max(own / noise - 1, 1e-3f) / band);
 }
 
 double receiver::start_of(int64_t end) const

@@ -80,7 +80,7 @@ public:
 
 private:
     static constexpr int64_t rows_per_word = tones_per_word * rows_per_tone;
-    static constexpr size_t kept_rows = 512; // at least rows_per_word
+    static constexpr size_t kept_samples = 16384; // more than soft_bits::history_words
 
     struct place {
         int64_t end = 0; // last row of the word
@@ -119,6 +119,7 @@ private:
     place best_near(int64_t end, size_t offset) const;
     void end_track();
     void measure(const place& p, rx_event& e) const;
+    float energy(int64_t first, size_t count, double hz) const;
     double start_of(int64_t end) const;
 
     receiver_limits d_limits;
@@ -127,7 +128,8 @@ private:
     std::vector<std::complex<float>> d_piece;
     tone_rows d_rows;
     soft_bits d_bits;
-    std::vector<tone_rows::row> d_energies;
+    std::vector<std::complex<float>> d_samples; // the latest ones, a ring
+    int64_t d_sample_count = 0;
     std::optional<place> d_place;    // strongest of the latest rows
     std::optional<candidate> d_best; // of the latest word's length
     int64_t d_settled = 0;           // row at which d_best counts

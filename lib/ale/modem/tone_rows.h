@@ -20,6 +20,9 @@ constexpr double middle_tone_hz = 1625;
 constexpr int64_t row_rate = 1000;
 //! Rows in a tone.
 constexpr size_t rows_per_tone = 8;
+//! Samples from one row to the next, and in a tone.
+constexpr size_t samples_per_row = 6;
+constexpr size_t samples_per_tone = rows_per_tone * samples_per_row;
 //! Frequency offsets that are searched, 31.25 Hz apart: -93.75 to 93.75 Hz.
 constexpr size_t offset_count = 7;
 constexpr double offset_step_hz = 31.25;
@@ -50,8 +53,6 @@ public:
     float prominence() const { return d_prominence; }
 
 private:
-    static constexpr size_t samples_per_row = 6;
-    static constexpr size_t samples_per_tone = rows_per_tone * samples_per_row;
     static constexpr size_t points = 4 * samples_per_tone;
 
     bool take(std::complex<float> x);
