@@ -113,6 +113,31 @@ TEST(frame_reader, groups)
                        "DATA:BY@",
                        "TIS:SAM" }),
               (list{ "TO JOE TO BOBBY TIS SAM" }));
+    // Without a REP. A single misread word makes no group.
+    EXPECT_EQ(frames({ "TO:BOB",
+                       "DATA:BY@",
+                       "TO:JOE",
+                       "TO:BOB",
+                       "DATA:BY@",
+                       "TO:JOE",
+                       "TIS:SAM" }),
+              (list{ "TO BOBBY TO JOE TIS SAM" }));
+    EXPECT_EQ(frames({ "TO:JOE", "TO:JOE", "TO:BOB", "TO:JOE", "TIS:SAM" }),
+              (list{ "TO JOE TIS SAM" }));
+}
+
+TEST(frame_reader, the_second_time_gives_the_order_of_a_group)
+{
+    const list whole{ "TO:BOB", "REP:EDG", "DATA:AR@", "TO:SAM", "DATA:UEL" };
+    for (size_t missed = 0; missed < whole.size(); ++missed) {
+        list words(whole.begin() + static_cast<ptrdiff_t>(missed), whole.end());
+        // Nobody locks to DATA, and a REP after a lost word starts nothing.
+        if (words[0].substr(0, 2) != "TO")
+            continue;
+        words.insert(words.end(), whole.begin(), whole.end());
+        words.push_back("TIS:JOE");
+        EXPECT_EQ(frames(words), (list{ "TO BOB TO EDGAR TO SAMUEL TIS JOE" })) << missed;
+    }
 }
 
 TEST(frame_reader, ends_with_the_word_after_a_conclusion)

@@ -117,6 +117,43 @@ TEST(ale_link_services, a_net_answers_in_slots)
         EXPECT_EQ(air.at(k).state(), link_state::scanning) << k;
 }
 
+// The example of the standard (A.5.5.4.3.7): JOE calls BOB, EDGAR and SAMUEL.
+TEST(ale_link_services, a_group_answers_in_the_opposite_order)
+{
+    link_medium air;
+    const std::vector<std::string> names{ "BOB", "EDGAR", "SAMUEL" };
+    for (const auto& name : names) {
+        address_book own;
+        own.self = { name };
+        air.add(scanning(3), own, air.now().count() + name.size());
+    }
+    air.run(1s);
+    frame_plan call;
+    call.to = names;
+    call.from = "JOE";
+    call.channels = 4; // longer than a scan of these receivers
+    air.send(1, call);
+    const station_time end = air.transmissions().front().end;
+    air.run(end + 64 * times::third);
+    const auto& sent = air.transmissions();
+    ASSERT_EQ(sent.size(), 4u);
+    const std::vector<int> slots{ 14, 31, 48 }; // Tw after the call
+    for (size_t k = 0; k < 3; ++k) {
+        EXPECT_EQ(sent[k + 1].text, "TO JOE TIS " + names[2 - k]);
+        EXPECT_EQ(sent[k + 1].start, end + slots[k] * times::third + air.key_delay);
+    }
+    // Only those that the acknowledgement names are linked.
+    frame_plan acknowledgement = call;
+    acknowledgement.channels = 0;
+    acknowledgement.to = { "SAMUEL", "BOB" };
+    air.send(1, acknowledgement);
+    air.run(air.now() + 8s);
+    for (size_t k = 0; k < 3; ++k)
+        EXPECT_EQ(air.at(k).state(), k == 1 ? link_state::scanning : link_state::linked)
+            << names[k];
+    EXPECT_EQ(air.at(0).peer(), "JOE");
+}
+
 TEST(ale_link_services, members_leave_a_net_one_by_one)
 {
     link_medium air;

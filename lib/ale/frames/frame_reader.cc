@@ -154,6 +154,7 @@ void frame_reader::close_part()
     switch (d_part) {
     case part::to:
         add(d_to, d_open);
+        d_sequence.push_back(address_of(d_open.words));
         break;
     case part::thru:
         add(d_thru, d_open);
@@ -210,6 +211,7 @@ void frame_reader::end_frame()
     d_frame = {};
     d_to.clear();
     d_thru.clear();
+    d_sequence.clear();
     d_senders.clear();
     d_group = false;
     d_lost = 0;
@@ -266,16 +268,43 @@ size_t frame_reader::most_readings() const
     return most;
 }
 
+// A group whose addresses need no REP: two of them were read twice.
+bool frame_reader::is_group(const std::vector<reading>& all)
+{
+    const reading* first = nullptr;
+    for (const auto& r : all) {
+        if (r.count < 2)
+            continue;
+        if (first && first->words.front().text != r.words.front().text)
+            return true;
+        first = &r;
+    }
+    return false;
+}
+
+// A leading call has all addresses twice. The second time counts, because the first one may
+// have been met in its middle.
+void frame_reader::put_in_order(std::vector<std::string>& group) const
+{
+    if (d_sequence.size() < group.size())
+        return;
+    const std::vector<std::string> last(
+        d_sequence.end() - static_cast<ptrdiff_t>(group.size()), d_sequence.end());
+    if (std::is_permutation(last.begin(), last.end(), group.begin(), group.end()))
+        group = last;
+}
+
 std::vector<std::string> frame_reader::called() const
 {
     std::vector<std::string> found;
     auto all = d_to.empty() ? d_thru : d_to;
     if (all.empty())
         return found;
-    if (d_group) {
+    if (d_group || is_group(all)) {
         drop_beginnings(all);
         for (const auto& r : all)
             found.push_back(address_of(r.words));
+        put_in_order(found);
         return found;
     }
     // One address. The first word that was read most often, then the whole address with it.

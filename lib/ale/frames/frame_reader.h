@@ -48,13 +48,16 @@ private:
     void count(const rx_event& e);
     static void add(std::vector<reading>& all, const reading& r);
     static const reading* most_frequent(const std::vector<reading>& all);
+    static bool is_group(const std::vector<reading>& all);
     static void drop_beginnings(std::vector<reading>& all);
     std::vector<std::string> called() const;
+    void put_in_order(std::vector<std::string>& group) const;
     size_t most_readings() const;
 
     part d_part = part::nothing;
     reading d_open; // the part that is being read
     std::vector<reading> d_to, d_thru, d_senders;
+    std::vector<std::string> d_sequence; // of called addresses, as they were read
     bool d_group = false;
     frame d_frame;
     size_t d_lost = 0;              // words since the last one that was read

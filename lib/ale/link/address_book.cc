@@ -45,7 +45,7 @@ address_book::match address_book::find(const std::string& called) const
         return {};
     const auto of_self = [this](kind how, auto fits) -> match {
         const auto own = std::find_if(self.begin(), self.end(), fits);
-        return own == self.end() ? match{} : match{ how, *own, {}, 0 };
+        return own == self.end() ? match{} : match{ how, *own, 0, {} };
     };
     switch (*what) {
     case address_kind::individual:
@@ -53,12 +53,12 @@ address_book::match address_book::find(const std::string& called) const
     case address_kind::wildcard:
         return of_self(kind::any, [&](auto& a) { return fits_wildcard(called, a); });
     case address_kind::all:
-        return { kind::all, self.front(), {}, 0 };
+        return { kind::all, self.front(), 0, {} };
     case address_kind::all_selected:
         return of_self(kind::all,
                        [&](auto& a) { return ends_with(a, called.substr(1, 1)); });
     case address_kind::any:
-        return { kind::any, self.front(), {}, 0 };
+        return { kind::any, self.front(), 0, {} };
     case address_kind::any_selected: {
         const auto end = called.substr(called[1] == '@' ? 2 : 1);
         return of_self(kind::any, [&](auto& a) { return ends_with(a, end); });
@@ -67,13 +67,26 @@ address_book::match address_book::find(const std::string& called) const
         return {};
     }
     if (std::find(self.begin(), self.end(), called) != self.end())
-        return { kind::individual, called, {}, 0 };
+        return { kind::individual, called, 0, {} };
     const auto net = nets.find(called);
     if (net == nets.end())
         return {};
     for (size_t k = 0; k < net->second.size(); ++k)
         if (std::find(self.begin(), self.end(), net->second[k]) != self.end())
-            return { kind::net, net->second[k], called, k + 1 };
+            return { kind::net, net->second[k], k + 1, net->second };
+    return {};
+}
+
+address_book::match address_book::find(const std::vector<std::string>& called) const
+{
+    if (called.size() == 1)
+        return find(called.front());
+    for (size_t k = called.size(); k-- > 0;)
+        if (find(called[k]).how == match::kind::individual)
+            return { match::kind::group,
+                     called[k],
+                     called.size() - k,
+                     { called.rbegin(), called.rend() } };
     return {};
 }
 

@@ -23,13 +23,18 @@ struct address_book {
 
     //! How a called address concerns this station.
     struct match {
-        enum class kind { none, individual, net, all, any };
+        enum class kind { none, individual, net, group, all, any };
         kind how = kind::none;
         std::string own; //!< own address to answer with
-        std::string net; //!< of a net: its address
-        size_t slot = 0; //!< of a net: 1 for the first
+        size_t slot = 0; //!< of a net or group: 1 for the first
+        //! Of a net or group: all that are called, in the order of their slots.
+        std::vector<std::string> members;
     };
     match find(const std::string& called) const;
+    /*! \brief The same for all addresses of a call. Stations of a group answer in the
+     *         opposite order: the last one has slot 1 (A.5.5.4.3.4, A.5.5.4.3.7).
+     */
+    match find(const std::vector<std::string>& called) const;
 
     //! The word may be the first of an address that concerns this station.
     bool may_concern(const word& w) const;

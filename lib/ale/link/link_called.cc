@@ -56,7 +56,7 @@ void link_machine::on_call(size_t channel,
         d_in->slot_at = d_in->end + slot(d_random) * width;
         d_in->give_up_at = d_in->end + static_cast<int>(any_slots + 1) * width;
     } else {
-        const auto& members = d_book.nets.at(m.net);
+        const auto& members = m.members;
         const size_t caller = address_words(preamble::to, f.from).size();
         size_t before = 0, all = 0;
         for (size_t k = 0; k < members.size(); ++k) {
@@ -89,9 +89,9 @@ void link_machine::send_answer(station_time now)
 void link_machine::on_handshake(const frame& f, station_time now)
 {
     using kind = address_book::match::kind;
-    const auto match =
-        f.to.size() == 1 ? d_book.find(f.to.front()) : address_book::match{};
-    const bool to_us = match.how == kind::individual || match.how == kind::net;
+    const auto match = d_book.find(f.to);
+    const bool to_us = match.how == kind::individual || match.how == kind::net ||
+                       match.how == kind::group;
     if (!to_us || match.own != d_in->own || f.from != d_in->peer)
         return;
     if (f.kind() == frame_kind::close)

@@ -94,8 +94,8 @@ void link_machine::on_answer(const frame& f, station_time now)
         return;
     const auto& what = d_out->what;
     const auto score = d_heard.quality().score(f.from, d_channel, now);
-    const bool enough = !what.enough || what.first != d_channel ||
-                        what.enough(score.value_or(f.snr_db));
+    const bool enough =
+        !what.enough || what.first != d_channel || what.enough(score.value_or(f.snr_db));
     acknowledge(enough ? transmission::acknowledgement : transmission::decline, now);
 }
 

@@ -145,7 +145,7 @@ private:
     // A call that we answer.
     struct incoming {
         std::string own, peer;
-        size_t slots = 0; // of a net or AnyCall; 0: individual
+        size_t slots = 0;    // of a net, group or AnyCall; 0: individual
         bool report = false; // the call or our settings want one
         station_time end{}, slot_at{}, give_up_at{}, limit{};
         int repeats = 0;

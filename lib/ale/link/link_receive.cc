@@ -68,6 +68,10 @@ void link_machine::on_word(size_t channel, const rx_event& e, station_time now)
         } else if (here && d_state == link_state::listening) {
             d_out->tries.busy(channel);
             next_channel(now);
+        } else if (here && !d_settings.wide &&
+                   (e.text.kind == preamble::thru || e.text.kind == preamble::rep)) {
+            // A group is called in turns. Our turn may come (A.5.5.4.3.4).
+            d_deadline = now + times::first_word;
         }
         break;
     case link_state::reading:
@@ -98,9 +102,7 @@ void link_machine::on_frame(size_t channel, const frame& f, station_time now)
     d_heard.note(channel, f, now);
     for (auto& text : d_heard.messages(f, now))
         d_actions.notify(link_action::kind::message, channel, f.from).text = text;
-    // Answers of groups have an order that is not known here: such calls are not answered.
-    const auto match =
-        f.to.size() == 1 ? d_book.find(f.to.front()) : address_book::match{};
+    const auto match = d_book.find(f.to);
     const bool here = channel == d_channel;
     switch (d_state) {
     case link_state::scanning:
@@ -146,8 +148,7 @@ void link_machine::on_frame(size_t channel, const frame& f, station_time now)
 void link_machine::on_linked_frame(const frame& f, station_time now)
 {
     link& l = *d_link;
-    const auto match =
-        f.to.size() == 1 ? d_book.find(f.to.front()) : address_book::match{};
+    const auto match = d_book.find(f.to);
     const bool to_us = match.own == l.own && match.how != address_book::match::kind::none;
     const bool net_of_ours = !l.members.empty();
     const bool from_peer = net_of_ours ? is_in(f.from, l.members) : f.from == l.peer;

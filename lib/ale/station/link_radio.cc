@@ -30,8 +30,7 @@ link_radio::link_radio(const link_settings& settings,
                        link_keeper::promise goodput)
     : d_wide(settings.wide), d_streams(streams),
       d_tune(std::llround(to_seconds(settings.tune) * rate)),
-      d_link(settings, book, seed),
-      d_keeper(d_link, settings, std::move(goodput))
+      d_link(settings, book, seed), d_keeper(d_link, settings, std::move(goodput))
 {
     if (streams != settings.channels && (streams != 1 || settings.wide))
         throw std::invalid_argument("streams " + std::to_string(streams) +
