@@ -128,7 +128,7 @@ def check_relink(pair, died, octets):
     data = [t for t in pair.times(1, "DATA-ONLY", "1.2.0.1>1.2.0.2") if t > over]
     lost = len(pair.times(1, "link with 1.2.0.1 made")) - 1
     lost += sum(len(pair.times(k, "link with", "failed")) for k in (0, 1))
-    print(f"\nwithout data for {min(data) - over:.1f} s after the last transmission of the caller, "
+    print(f"\nwithout data for {min(data) - over:.1f} s after the caller's last transmission, "
           f"{min(data) - died:.1f} s in all, target 30 s; connections lost {lost}, target 0")
     assert min(data) - over <= 30
     assert lost == 0
