@@ -111,9 +111,12 @@ pmt::pmt_t octets(station_time now, const rx_octets& e)
     p.set(keys::now(), now).set(keys::snr_db(), e.snr_db).set(keys::quality(), e.quality);
     if (e.doppler_hz)
         p.set(keys::doppler_hz(), *e.doppler_hz);
-    if (!e.ratios.empty())
-        p.set(keys::ratios(), pmt::init_s8vector(e.ratios.size(), e.ratios))
+    if (!e.ratios.empty()) {
+        // Not an s8vector: pmt.to_python() does not know it.
+        const std::vector<uint8_t> ratios(e.ratios.begin(), e.ratios.end());
+        p.set(keys::ratios(), pmt::init_u8vector(ratios.size(), ratios))
             .set(keys::ratios_from(), e.ratios_from);
+    }
     return p.make(e.octets);
 }
 
@@ -222,7 +225,8 @@ bool dispatch(const pmt::pmt_t& msg, modem_user& user, pmt::pmt_t& reply)
         const double doppler_hz = r.real(keys::doppler_hz(), unknown);
         if (doppler_hz >= 0 && std::isfinite(doppler_hz))
             e.doppler_hz = doppler_hz;
-        e.ratios = r.small_integers(keys::ratios());
+        const auto ratios = r.octets(keys::ratios());
+        e.ratios.assign(ratios.begin(), ratios.end());
         e.ratios_from = r.integer(keys::ratios_from()).value_or(0);
         user.on_rx_octets(*now, e);
     } else if (type == "rx_end") {

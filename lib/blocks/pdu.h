@@ -125,11 +125,11 @@ public:
             return std::nullopt;
         return station_time(static_cast<int64_t>(*v));
     }
-    //! Elements of a vector of 8-bit integers; empty: none there.
-    std::vector<int8_t> small_integers(const pmt::pmt_t& key) const
+    //! Elements of a u8vector; empty: none there.
+    std::vector<uint8_t> octets(const pmt::pmt_t& key) const
     {
         const auto v = find(key);
-        return pmt::is_s8vector(v) ? pmt::s8vector_elements(v) : std::vector<int8_t>();
+        return pmt::is_u8vector(v) ? pmt::u8vector_elements(v) : std::vector<uint8_t>();
     }
     double real(const pmt::pmt_t& key, double otherwise = 0) const
     {

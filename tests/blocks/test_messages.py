@@ -178,8 +178,9 @@ def test_forged_soft_bits_hurt_nothing():
     listener = Listener(top, link, "modem")
     top.start()
     many = 3_000_000
-    forged = [pmt.init_f32vector(2, [float("nan")] * 2), pmt.init_s8vector(1, [1]),
-              pmt.init_s8vector(many, [-128] * many), pmt.intern("soft"), pmt.from_long(-1)]
+    forged = [pmt.init_f32vector(2, [float("nan")] * 2), pmt.init_u8vector(1, [1]),
+              pmt.init_s8vector(2, [1, -1]), pmt.init_u8vector(many, [128] * many),
+              pmt.intern("soft"), pmt.from_long(-1)]
     places = [0, 7, 2 ** 64 - 1, "there", -1.0]
     for number, (ratios, place) in enumerate((r, p) for r in forged for p in places):
         now = (1 + number) * 10 ** 9

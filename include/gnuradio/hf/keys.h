@@ -44,8 +44,8 @@ HF_API const pmt::pmt_t& profile();
 HF_API const pmt::pmt_t& taps();
 //! double: decoder's confidence in a block, 0 to 1.
 HF_API const pmt::pmt_t& quality();
-//! s8vector: log-likelihood ratios of code bits, two for each bit, in quarters; positive
-//! for 0. Only of the running code, 75 to 2400 bit/s.
+//! u8vector: log-likelihood ratios of code bits, two for each bit, in quarters, negative
+//! ones as two's complement; positive for 0. Only of the running code, 75 to 2400 bit/s.
 HF_API const pmt::pmt_t& ratios();
 //! uint64: number of the bit that the first two ratios belong to; bit 0 is the first of
 //! the octets.
