@@ -68,6 +68,29 @@ TEST(hfpep_engine, tls_apart_opens_after_the_hello)
     EXPECT_EQ(n.a.pep.tls_of(n.b.connects.at(0)), hfpep::proxy::tls_end::none);
 }
 
+// With one protocol offered the answer need not name it. If it names one, that one counts.
+TEST(hfpep_engine, the_protocol_named_in_the_answer_counts)
+{
+    for (const char* named : { "", "h2" }) {
+        fake_subnet net;
+        sim::tcp_host a(apart("tls=apart"));
+        slep_user b(to_node("1.0.0.1").slep);
+        b.accept_all = false;
+        net.attach(address("1.0.0.1"), a, a.hook());
+        net.attach(address("1.0.0.2"), b.link, b.hook());
+        net.settle();
+        const auto c = a.accept(net.now(), "10.1.2.3", 443);
+        a.pep.on_tls_hello(net.now(), c, { "shop.example", { "http/1.1" } });
+        a.work(net.now());
+        ASSERT_TRUE(net.run_for(60, [&] { return !b.offered.empty(); }));
+        hfpep::connect_answer answer;
+        answer.alpn = named;
+        b.link.accept(net.now(), b.offered[0], encode(answer));
+        ASSERT_TRUE(net.run_for(60, [&] { return a.sockets[c].connected; }));
+        EXPECT_EQ(a.sockets[c].alpn, *named ? named : "http/1.1");
+    }
+}
+
 TEST(hfpep_engine, a_failure_of_tls_apart_is_logged_with_its_reason)
 {
     const std::pair<status, const char*> reasons[] = {

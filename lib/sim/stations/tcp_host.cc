@@ -111,6 +111,7 @@ void tcp_host::act(station_time now, const hfpep::action& a)
     }
     case kind::connected:
         s.connected = true;
+        s.alpn = a.alpn;
         break;
     case kind::write:
         if (s.got.empty())

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 
 namespace gr::hf::sim {
 
@@ -41,6 +42,7 @@ public:
         size_t unwritten = 0; //!< taken from the engine, not yet read by the application
         size_t max_unwritten = 0;
         bool connected = false; //!< action::connected was received
+        std::string alpn;       //!< of action::connected
         bool got_eof = false, closed = false, reset = false;
         hfpep::status why = hfpep::status::connected;
         station_time connect_at{ -1 }; //!< time of a connect requested by the engine
