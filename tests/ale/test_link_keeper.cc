@@ -147,10 +147,9 @@ struct trying_pair : kept_pair {
     size_t trials()
     {
         const auto ended = air.of(sam, kind::ended);
-        return static_cast<size_t>(
-            std::count_if(ended.begin(), ended.end(), [](auto& e) {
-                return e.action.reason == link_reason::trial;
-            }));
+        return static_cast<size_t>(std::count_if(ended.begin(), ended.end(), [](auto& e) {
+            return e.action.reason == link_reason::trial;
+        }));
     }
     // From the end of each link to the next one, the longest, s.
     double longest_pause()

@@ -144,7 +144,7 @@ private:
         const peer* runs_on = nullptr; // its sender has more
     };
     reception d_reception;
-    peer* d_waiting = nullptr;   // must answer us
+    peer* d_waiting = nullptr; // must answer us
     station_time d_answer_by{};
     uint32_t d_last_peer = 0;    // to alternate between peers
     station_time d_run_since{};  // start of the present run of turns with d_last_peer
