@@ -78,7 +78,7 @@ void link_keeper::turn(station_time now)
     const std::string peer = d_link.peer();
     auto channel = better_channel(*here, now);
     auto why = link_reason::better;
-    link_machine::judge enough;
+    snr_judge enough;
     if (!channel && d_trials) {
         channel = d_link.quality().unknown(peer, d_channels, d_link.channel(), now);
         enough = [this, least = better_here * *here](double snr_db) {

@@ -40,7 +40,7 @@ void link_machine::call(const std::string& to,
                         const std::string& text,
                         station_time now,
                         std::optional<size_t> first,
-                        judge enough)
+                        snr_judge enough)
 {
     d_book.check_callable(to);
     if (!text.empty())
@@ -91,10 +91,11 @@ void link_machine::transmitted(station_time now)
 
 void link_machine::on_transmitted(transmission what, station_time now)
 {
+    const bool of_call = what == transmission::call || what == transmission::decline;
+    if (of_call && d_out->cancelled)
+        return fail_call(link_reason::ours, now);
     switch (what) {
     case transmission::call:
-        if (d_out->cancelled)
-            return fail_call(link_reason::ours, now);
         d_out->tries.sent();
         d_state = link_state::answer;
         d_out->answered.clear();
@@ -136,19 +137,15 @@ void link_machine::on_transmitted(transmission what, station_time now)
         }
         break;
     case transmission::decline:
-        if (d_out->cancelled)
-            return fail_call(link_reason::ours, now);
         d_out->what.enough = {}; // the next answer counts, wherever it comes from
-        next_channel(now);
-        break;
+        return next_channel(now);
     case transmission::text:
         d_state = link_state::linked;
         d_link->active_at = now;
         d_deadline = d_link->deadline(d_settings);
         break;
     case transmission::sound:
-        next_channel(now);
-        break;
+        return next_channel(now);
     default:
         resume(now);
     }

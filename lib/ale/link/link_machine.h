@@ -36,6 +36,9 @@ enum class link_state {
 //! For example "listening".
 const char* to_string(link_state s);
 
+//! Whether an SNR, the mean of both directions in dB, is worth a link.
+using snr_judge = std::function<bool(double snr_db)>;
+
 /*! \brief Link state machine of a 2G ALE station (MIL-STD-188-141B A.5.5).
  *  \details A pure engine in station time. Hand in words and frames as they arrive, call
  *  advance() at next_deadline(), and carry out the actions of poll() in their order. Every
@@ -51,9 +54,6 @@ public:
      */
     link_machine(const link_settings& settings, const address_book& book, uint64_t seed);
 
-    //! Whether an SNR, the mean of both directions in dB, is worth a link.
-    using judge = std::function<bool(double snr_db)>;
-
     /*! \brief Call a station or net, on its best channel first. While a link exists the call
      *         waits.
      *  \param text AMD message to send with it; empty: none
@@ -68,7 +68,7 @@ public:
               const std::string& text,
               station_time now,
               std::optional<size_t> first = {},
-              judge enough = {});
+              snr_judge enough = {});
     //! most_requests calls wait.
     bool full() const { return d_requests.size() >= most_requests; }
     //! Forget calls that wait or are under way, and end the link with TWAS. \p why is
@@ -129,7 +129,7 @@ private:
     struct request {
         std::string to, text;
         std::optional<size_t> first; // channel
-        judge enough;
+        snr_judge enough;
     };
     // A call that we make, or a round of sounds.
     struct outgoing {

@@ -104,8 +104,8 @@ unsigned turns::unanswered(station_time now) const
         if (!granted(*p))
             continue;
         most = std::max(most, p->turn.silent);
-        const bool more = p->arq.rx.incomplete() || p->turn.repeats ||
-                          d_reception.runs_on == p.get();
+        const bool more =
+            p->arq.rx.incomplete() || p->turn.repeats || d_reception.runs_on == p.get();
         if (quiet() && !d_carrier_since && p->link.made() && more)
             most = std::max(most, static_cast<unsigned>(std::max<long long>(0, waits)));
     }
