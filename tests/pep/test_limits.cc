@@ -199,6 +199,8 @@ TEST(hfpep_limits, connections_with_one_peer)
     f.pep.on_tcp_error(f.now, f.pep.connections().back().id);
     EXPECT_EQ(at("10.1.0.1", 3), rule_action::proxy);
     EXPECT_EQ(f.pep.stats().over_peer, 3u);
+    EXPECT_EQ(at("10.1.0.1", 5), rule_action::reject); // but for one only
+    EXPECT_EQ(f.pep.stats().over_peer, 4u);
     EXPECT_EQ(at("11.0.0.1", 4), rule_action::reject);
     EXPECT_EQ(f.pep.refusal(), status::network_unreachable);
 }

@@ -154,6 +154,27 @@ TEST(link_failure, on_a_channel_that_is_not_sensed_calls_go_on_for_an_hour)
     }
 }
 
+// The same, but the station called is heard now and then. It is there, so an hour is no limit.
+TEST(link_failure, a_station_heard_within_the_hour_gets_all_its_calls)
+{
+    node_config c;
+    c.link_tries = 8;
+    scripted_peer p(c);
+    p.bind(1, 3);
+    p.submit(1, 10, confirmed());
+    unsigned calls = 0;
+    while (p.primitives().empty() && p.now < std::chrono::hours(6)) {
+        for (const char* who : { "1.2.0.0", "1.5.0.0", "1.6.0.0" }) {
+            auto d = to_another();
+            d.src = address(who);
+            p.receive({ d });
+        }
+        calls += p.transmission(300).empty() ? 0 : 1;
+    }
+    EXPECT_EQ(calls, 4 * c.link_tries);
+    EXPECT_GT(p.now, 65min);
+}
+
 // Another station transmits whenever the answer to a call is due.
 TEST(link_failure, calls_that_always_meet_others_are_bounded)
 {
