@@ -36,6 +36,7 @@ class Pair:
             d = station.load(str(EXAMPLES / f"ale_{name}.toml"))
             d.sis_server, d.mode = None, "auto"
             d.data_link.update(data_link or {})
+            d.ale.settings["trials"] = 0  # nothing is known of channel 1
             self.levels.append([Level(air.sink(k)) for air in self.airs])
             s = station.Station(self.tb, d, [air.source(k) for air in self.airs], self.levels[-1])
             self.logs.append(watch.LogWatch())
