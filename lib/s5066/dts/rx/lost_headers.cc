@@ -190,7 +190,7 @@ std::optional<received_d_pdu> lost_headers::read(const received_d_pdu& like,
         return std::nullopt;
     }
     r.pdu = *decode_d_pdu(r.octets.data(), r.octets.size(), large);
-    // The decoder makes zeros of a gap, and their CRC is good.
+    // Zeros have a good CRC.
     const auto segment = r.octets.begin() + static_cast<long>(header_octets(r));
     if (std::all_of(segment, r.octets.end(), [](uint8_t o) { return o == 0; })) {
         return std::nullopt;

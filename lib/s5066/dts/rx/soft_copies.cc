@@ -26,7 +26,7 @@ std::vector<uint8_t> packed(const std::vector<uint8_t>& bits, size_t octets)
     return v;
 }
 
-// The CRC of zeros is zero, and that is what the decoder makes of a gap.
+// The CRC of zeros is zero, and a gap may have become zeros in another modem.
 bool good(const std::vector<uint8_t>& segment)
 {
     return std::any_of(
