@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from typing import Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 import xml.etree.ElementTree as ElementTree
 
 
@@ -267,6 +267,9 @@ VARIANTS = {
     # Only the engines under GoogleTest. GNU Radio and Python are not instrumented.
     "address": ["-DHF_SANITIZE=address,undefined", "-DHF_ENGINES_ONLY=ON"],
     "thread": ["-DHF_SANITIZE=thread", "-DHF_ENGINES_ONLY=ON"],
+    # -O1, or the receiver is ten times slower.
+    "coverage": ["-DHF_ENGINES_ONLY=ON", "-DCMAKE_BUILD_TYPE=Debug",
+                 "-DCMAKE_CXX_FLAGS_DEBUG=-O1 --coverage -fprofile-update=atomic"],
 }
 
 
@@ -277,6 +280,8 @@ def configure_variant(build: str, name: str) -> str:
     """
     folder = os.path.join(build, f"as-{name}")
     options = list(VARIANTS[name])
+    if name == "coverage" and not shutil.which("gcovr"):
+        raise RuntimeError("gcovr is missing: install gcovr")
     if name == "clang":
         compiler = clang()
         if not compiler:
@@ -286,6 +291,49 @@ def configure_variant(build: str, name: str) -> str:
     if subprocess.run(step, stdout=sys.stderr).returncode != 0:
         raise RuntimeError(f"{folder} could not be configured")
     return folder
+
+
+class Covered(NamedTuple):
+    """Lines of code of a folder below lib/, and how many of them tests have run."""
+
+    folder: str
+    lines: int
+    covered: int
+
+    @property
+    def share(self) -> float:
+        """Covered share of the lines, 0 to 1."""
+        return self.covered / self.lines if self.lines else 1.0
+
+
+def coverage(folder: str) -> List[Covered]:
+    """Line coverage by the tests that ran in a build folder of the variant coverage: each folder
+    of lib/, and the total last.
+
+    Raises OSError, and RuntimeError if gcovr finds nothing.
+    """
+    source = source_of(folder)
+    command = ["gcovr", "--root", source, "--filter", os.path.join(source, "lib") + "/",
+               "--gcov-ignore-parse-errors", "--json-summary", "-", folder]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError("gcovr failed")
+    return by_folder(json.loads(done.stdout)["files"])
+
+
+def by_folder(files: Sequence[Dict[str, Any]]) -> List[Covered]:
+    """Sums of a summary of gcovr: each folder of lib/, and the total last."""
+    found: Dict[str, Covered] = {}
+    for file in files:
+        name = "/".join(file["filename"].split("/")[:2])
+        for key in (name, "total"):
+            old = found.get(key, Covered(key, 0, 0))
+            found[key] = Covered(key, old.lines + file["line_total"],
+                                 old.covered + file["line_covered"])
+    total = found.pop("total", None)
+    if total is None:
+        raise RuntimeError("gcovr found no file of lib/")
+    return [found[name] for name in sorted(found)] + [total]
 
 
 def source_of(build: str) -> str:

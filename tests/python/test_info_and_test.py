@@ -239,3 +239,15 @@ def test_a_fuzz_run_is_counted_in_parts(count):
     parts = testing._parts(count)
     assert sum(parts) == count and len(parts) <= testing.FUZZ_PARTS
     assert max(parts) - min(parts) <= 1 and min(parts) >= 1
+
+
+def test_coverage_is_summed_by_folder():
+    files = [{"filename": "lib/dns/a.cc", "line_total": 10, "line_covered": 9},
+             {"filename": "lib/dns/in/b.h", "line_total": 30, "line_covered": 30},
+             {"filename": "lib/ale/c.cc", "line_total": 60, "line_covered": 57}]
+    rows = testing.by_folder(files)
+    assert [tuple(row) for row in rows] == [("lib/ale", 60, 57), ("lib/dns", 40, 39),
+                                            ("total", 100, 96)]
+    assert rows[-1].share == 0.96
+    with pytest.raises(RuntimeError, match="no file of lib/"):
+        testing.by_folder([])

@@ -32,7 +32,8 @@ from .. import testing
 @click.option("--as", "variant", type=click.Choice(sorted(testing.VARIANTS)),
               help="Build a variant in another folder and run its tests. clang: with Clang; "
               "debug: for debugging; address: engines with the address and undefined behaviour "
-              "sanitizers; thread: engines with the thread sanitizer.")
+              "sanitizers; thread: engines with the thread sanitizer; coverage: engines, and "
+              "the share of their lines that the tests run (needs gcovr).")
 @click.argument("ctest_options", nargs=-1, type=click.UNPROCESSED)
 def command(select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional[int],
             schedules: Optional[int], replay: Optional[Tuple[str, str]], variant: Optional[str],
@@ -94,8 +95,20 @@ def command(select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional
         click.echo(f"flaky: {name} failed beside others and passed alone", err=True)
     sys.stderr.flush()
     click.echo(counts.summary())
+    if variant == "coverage":
+        _print_coverage(build)
     if (ran.returncode != 0 and not flaky) or not counts.good():
         sys.exit(1)
+
+
+def _print_coverage(build: str) -> None:
+    try:
+        rows = testing.coverage(build)
+    except (OSError, RuntimeError) as error:
+        raise fail(str(error)) from None
+    click.echo("\n| folder | lines | covered |\n|---|---|---|")
+    for row in rows:
+        click.echo(f"| {row.folder} | {row.lines} | {100 * row.share:.1f} % |")
 
 
 def _build_folder() -> str:
