@@ -12,6 +12,18 @@
 using namespace gr::hf;
 using namespace gr::hf::kernel;
 
+namespace {
+
+std::vector<uint8_t> random_bits(size_t n, std::mt19937& rng)
+{
+    std::vector<uint8_t> bits(n);
+    for (auto& b : bits)
+        b = rng() & 1;
+    return bits;
+}
+
+} // namespace
+
 TEST(block_decoder, undoes_the_encoder_of_every_mode)
 {
     std::mt19937 rng(1);
@@ -31,9 +43,7 @@ TEST(block_decoder, undoes_the_encoder_of_every_mode)
         block_decoder dec(d);
         std::vector<uint8_t> sent, got;
         for (uint64_t block = 0; block < 3; ++block) {
-            std::vector<uint8_t> bits(d.input_bits);
-            for (auto& b : bits)
-                b = rng() & 1;
+            const auto bits = random_bits(d.input_bits, rng);
             enc.encode(bits.data(), block);
             std::vector<float> soft;
             for (const uint8_t b : enc.fetched()) {
@@ -72,9 +82,7 @@ TEST(block_decoder, erased_bits_become_ones)
         block_decoder dec(d);
         std::vector<uint8_t> got;
         for (uint64_t block = 0; block < 3; ++block) {
-            std::vector<uint8_t> bits(d.input_bits);
-            for (auto& b : bits)
-                b = rng() & 1;
+            const auto bits = random_bits(d.input_bits, rng);
             enc.encode(bits.data(), block);
             std::vector<float> soft;
             for (const uint8_t b : enc.fetched())

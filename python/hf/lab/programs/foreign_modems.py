@@ -199,7 +199,7 @@ def _free_port() -> str:
 
 
 def _ardop_signal(frame: str, payload: bytes) -> np.ndarray:
-    """Signal of one data frame. ardopcf has an own CRC and Reed-Solomon code on each carrier."""
+    """Signal of one data frame. Each of its carriers has its own CRC and Reed-Solomon code."""
     with tempfile.TemporaryDirectory() as folder:
         _ardopcf("--logdir", folder, "--writetxwav", "--hostcommands",
                  f"MYCALL N0CALL;DRIVELEVEL 30;TXFRAME {frame} {payload.hex()} 0xFF;CLOSE",
