@@ -185,16 +185,24 @@ def test_a_state_is_json():
 
 
 def test_a_trial_says_and_keeps_the_channel_of_ale():
-    frequencies, said = [], []
-    at = ale_view.view(ALE, [4721e3, 7101e3, 10144e3])
-    side = SimpleNamespace(ale=lambda: at, desk=SimpleNamespace(now=lambda: 0.0))
-    kept = SimpleNamespace(end=lambda *_: None, frequency=lambda _, hz: frequencies.append(hz))
-    one = SimpleNamespace(side=side, kept=kept, _say=said.append,
-                          clock=SimpleNamespace(utc=lambda t: t))
-    slot = SimpleNamespace(begin=0.0, title=lambda: "chat")
-    runner.Runner._end(one, slot, 1, "sends", measure.Outcome("done", True, ""))
+    frequencies, qualities, said = [], [], []
+    channels_hz = [4721e3, 7101e3, 10144e3]
+    at = ale_view.view(ALE, channels_hz)
+    one = object.__new__(runner.Runner)
+    one.side = SimpleNamespace(ale=lambda: at, ale_frequencies_hz=channels_hz,
+                               desk=SimpleNamespace(now=lambda: 1000.0))
+    one.kept = SimpleNamespace(end=lambda *_: None,
+                               frequency=lambda _, hz: frequencies.append(hz),
+                               ale=lambda _, **row: qualities.append(row))
+    one.clock = SimpleNamespace(utc=lambda t: t)
+    one._say = said.append
+    slot = SimpleNamespace(begin=0.0, length_s=100.0, title=lambda: "chat")
+    one._end(slot, 1, "sends", measure.Outcome("done", True, ""))
     assert frequencies == [10144e3]
+    # Two stations on three channels, measured now, 60 s ago, and before the slot.
+    assert [(q["peer"], q["channel"], q["at"]) for q in qualities] == [
+        ("ANNA", 0, 1000.0), ("ANNA", 1, 940.0), ("JOE", 0, 1000.0), ("JOE", 1, 940.0)]
     assert said[0].endswith("chat: done; ALE linked with JOE on channel 2, 10144.0 kHz")
     at["peer"] = ""  # the link has ended: which channel it had is not known
-    runner.Runner._end(one, slot, 1, "sends", measure.Outcome("done", True, ""))
+    one._end(slot, 1, "sends", measure.Outcome("done", True, ""))
     assert frequencies == [10144e3]
