@@ -49,8 +49,9 @@ struct kept_pair : station_pair {
         air.at(joe).quality().heard("SAM", 2, 20, air.now());
     }
     // Nothing arrives on channel 0 any longer. Both data links count waits of 7 s in vain.
+    // In the first \p heard waits the peer's carrier was heard.
     // Seconds until the pair is linked elsewhere; -1: not in time.
-    double die(station_time limit, bool carrier = false)
+    double die(station_time limit, unsigned heard = 0)
     {
         air.snr_db[0] = -30;
         const auto died = air.now();
@@ -59,7 +60,7 @@ struct kept_pair : station_pair {
             for (size_t k = 0; k < 2; ++k) {
                 if (linked(k) && air.at(k).channel() == 0) {
                     const auto waits = static_cast<unsigned>((air.now() - died) / 7s);
-                    if (carrier && waits > wishes[k].unanswered)
+                    if (waits > wishes[k].unanswered && waits <= heard)
                         keepers[k].heard();
                     wishes[k].unanswered = waits;
                 }
@@ -275,12 +276,23 @@ TEST(link_keeper, a_channel_that_dies_at_once_is_left_after_two_waits)
     EXPECT_EQ(p.air.of(sam, kind::ended).size(), 1u);
 }
 
+TEST(link_keeper, a_channel_that_dies_in_the_middle_of_an_answer_is_left_as_soon)
+{
+    kept_pair p;
+    p.link_on_0();
+    p.exchange(20s);
+    const double seconds = p.die(60s, 1);
+    EXPECT_GT(seconds, 14);
+    EXPECT_LT(seconds, 28);
+    EXPECT_EQ(p.reason(sam, kind::ended), link_reason::silent);
+}
+
 TEST(link_keeper, a_carrier_of_the_peer_keeps_the_channel)
 {
     kept_pair p;
     p.link_on_0();
     p.exchange(20s);
-    EXPECT_LT(p.die(50s, true), 0); // silence counts from 60 s on
+    EXPECT_LT(p.die(50s, 99), 0); // silence counts from 60 s on
     EXPECT_TRUE(p.air.of(sam, kind::ended).empty());
 }
 

@@ -47,9 +47,9 @@ struct link_settings {
      *  1 h. Own transmissions do not count. Our choice: two answers of a data link.
      */
     station_time silence = std::chrono::seconds(60);
-    /*! A held link ends after this number of waits for an answer in a row in which nothing
-     *  was heard from the peer, 2 to 20; 0: only \ref silence ends it. Our choice: a
-     *  single answer may meet a fade.
+    /*! A held link ends after this number of waits in a row without an answer, if nothing
+     *  was heard from the peer in the last one, 2 to 20; 0: only \ref silence ends it. Our
+     *  choice: a single answer may meet a fade.
      */
     unsigned unanswered = 2;
     station_time sounding{ 0 }; //!< Tps, 1 min to 24 h; 0: no sounds

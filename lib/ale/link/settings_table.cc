@@ -58,8 +58,9 @@ const std::vector<entry>& entries()
         count("unanswered",
               &s::unanswered,
               20,
-              "A link ends after this number of waits for an answer in a row without any "
-              "signal, at least 2; 0: only silence_s counts."),
+              "A link ends after this number of waits in a row without an answer, if "
+              "nothing "
+              "was heard in the last one. At least 2; 0: only silence_s counts."),
         seconds("sounding_s",
                 &s::sounding,
                 0,
