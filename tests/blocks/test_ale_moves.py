@@ -35,7 +35,7 @@ class Level(gr.hier_block2):
 
 
 class Pair:
-    """Stations SAM and JOE on three channels. Channel 0 is the best until it falls, then channel 2."""
+    """Two stations on three channels. Channel 0 is the best until it falls, then channel 2 is."""
 
     def __init__(self, octets, fall_s, fall_db, max_transmission_s, seed=1):
         self.tb = gr.top_block()

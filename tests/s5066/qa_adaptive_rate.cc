@@ -62,7 +62,7 @@ TEST(adaptive_rate, the_advised_mode_is_tried_again_after_eight_others)
     for (int k = 0; k < 8; ++k) {
         p.choose_data();
         EXPECT_EQ(p.why(), mode_reason::advice_fails) << k;
-        p.on_frames({}, peer, mode::parse("4539-600S"), 10, 0, 200);
+        p.on_frames({}, peer, { mode::parse("4539-600S"), 10, 0, 200 });
     }
     EXPECT_EQ(p.choose_data(), mode::parse("4539-2400S"));
     EXPECT_EQ(p.why(), mode_reason::advice);
@@ -96,16 +96,16 @@ TEST(adaptive_rate, the_first_transmission_after_a_fall_is_short)
 {
     policy p;
     p.on_advice({}, peer, mode::parse("4539-9600S"));
-    p.on_frames({}, peer, p.choose_data(), 10, 0, 200);
+    p.on_frames({}, peer, { p.choose_data(), 10, 0, 200 });
     p.on_silence({}, peer);
     p.choose_data(1);
     p.on_silence({}, peer);
     const mode asked = p.choose_data(2);
     p.on_advice({}, peer, asked);
-    p.on_frames({}, peer, asked, 1, 0, 44);
+    p.on_frames({}, peer, { asked, 1, 0, 44 });
     ASSERT_EQ(p.choose_data(), asked);
     EXPECT_EQ(p.longest(), 40) << "9600 bit/s may be back";
-    p.on_frames({}, peer, asked, 10, 0, 200);
+    p.on_frames({}, peer, { asked, 10, 0, 200 });
     p.choose_data();
     EXPECT_EQ(p.longest(), 127.5);
 }
@@ -117,15 +117,32 @@ TEST(adaptive_rate, a_mode_is_unproven_after_a_silence)
     p.on_advice({}, peer, mode::parse("4539-2400S"));
     const mode m = p.choose_data();
     EXPECT_EQ(p.longest(), 10) << "nothing was acknowledged";
-    p.on_frames({}, peer, m, 10, 6, 200);
+    p.on_frames({}, peer, { m, 10, 6, 200 });
     EXPECT_EQ(p.longest(), 10) << "less than half arrived";
-    p.on_frames({}, peer, m, 10, 5, 200);
+    p.on_frames({}, peer, { m, 10, 5, 200 });
     EXPECT_EQ(p.longest(), 127.5);
     p.on_silence({}, peer);
     EXPECT_EQ(p.choose_data(), m);
     EXPECT_EQ(p.longest(), 10) << "after a silence";
-    p.on_frames({}, peer, m, 10, 0, 200);
+    p.on_frames({}, peer, { m, 10, 0, 200 });
     EXPECT_EQ(p.longest(), 127.5);
+}
+
+// 9.6 s and 11.2 s of data at 1200 bit/s.
+TEST(adaptive_rate, a_mode_is_unproven_after_the_last_10_s_of_a_transmission_were_lost)
+{
+    policy p;
+    p.on_advice({}, peer, mode::parse("4539-1200S"));
+    const mode m = p.choose_data();
+    p.on_frames({}, peer, { m, 60, 6, 240, 6 });
+    EXPECT_EQ(p.longest(), 127.5);
+    p.on_frames({}, peer, { m, 60, 7, 240, 7 });
+    EXPECT_EQ(p.choose_data(), m);
+    EXPECT_EQ(p.longest(), 10);
+    p.on_frames({}, peer, { m, 10, 0, 240 });
+    EXPECT_EQ(p.longest(), 127.5);
+    p.on_frames({}, peer, { m, 20, 3, 1000, 3 });
+    EXPECT_EQ(p.longest(), 127.5) << "three D_PDUs tell little";
 }
 
 TEST(adaptive_rate, knows_at_most_256_stations)
@@ -273,7 +290,7 @@ TEST(adaptive_rate, a_peer_heard_in_one_mode_gets_no_mode_that_needs_more)
     EXPECT_EQ(p.why(), mode_reason::soonest);
     // The acknowledged data prove that it does.
     p.choose_data();
-    p.on_frames({}, peer, r.m, 10, 0, 200);
+    p.on_frames({}, peer, { r.m, 10, 0, 200 });
     EXPECT_GT(p.choose_data().rate_bps, 2400);
 }
 

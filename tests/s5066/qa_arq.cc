@@ -6,6 +6,7 @@
 #include "s5066/dts/arq/combine.h"
 #include "s5066/pdu/crc.h"
 
+#include <array>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -57,6 +58,30 @@ TEST(arq_halves, dropped_c_pdu_is_acknowledged_and_not_delivered)
     ASSERT_EQ(out.size(), 1u);
     EXPECT_EQ(out[0], std::vector<uint8_t>(15, 2));
     EXPECT_EQ(s.unsent().total(), 0u);
+}
+
+TEST(arq_halves, the_sender_counts_what_was_lost_and_how_much_of_it_at_the_end)
+{
+    const auto counted = [](std::vector<uint8_t> arrived_of_1_to_7) {
+        arq_sender s(128);
+        s.set_segment(10, false);
+        s.submit(c_pdu(80, 1, delivery_order::in_order));
+        s.begin_transmission();
+        while (s.next(1000, 22, true))
+            continue;
+        ack_header a;
+        a.rx_lwe = 0;
+        a.selective = std::move(arrived_of_1_to_7);
+        std::vector<outgoing_ptr> done;
+        s.acknowledge(a, done);
+        const auto t = s.last_transmission();
+        EXPECT_EQ(t.sent, 8u);
+        return std::array<unsigned, 3>{ t.lost, t.runs, t.lost_at_end };
+    };
+    EXPECT_EQ(counted({}), (std::array<unsigned, 3>{ 8, 1, 8 }));
+    EXPECT_EQ(counted({ 0x40 }), (std::array<unsigned, 3>{ 7, 1, 0 })); // 7
+    EXPECT_EQ(counted({ 0x05 }), (std::array<unsigned, 3>{ 6, 3, 4 })); // 1 and 3
+    EXPECT_EQ(counted({ 0x2a }), (std::array<unsigned, 3>{ 5, 4, 1 })); // 2, 4 and 6
 }
 
 TEST(arq_halves, what_the_peer_has_does_not_expire)

@@ -15,7 +15,7 @@ namespace {
 
 struct told_frames {
     std::string m;
-    unsigned sent, lost;
+    unsigned sent, lost, lost_at_end;
 };
 
 //! Keeps the reports.
@@ -26,15 +26,10 @@ public:
         : adaptive_rate_policy(*rate_range::parse(range))
     {
     }
-    void on_frames(station_time now,
-                   address peer,
-                   const mode& m,
-                   unsigned sent,
-                   unsigned lost,
-                   double octets) override
+    void on_frames(station_time now, address peer, const sent_data& d) override
     {
-        frames.push_back({ m.to_string(), sent, lost });
-        adaptive_rate_policy::on_frames(now, peer, m, sent, lost, octets);
+        frames.push_back({ d.m.to_string(), d.sent, d.lost, d.lost_at_end });
+        adaptive_rate_policy::on_frames(now, peer, d);
     }
     void on_reception(station_time now, address peer, const reception& r) override
     {
@@ -100,6 +95,26 @@ TEST(rate_reports, the_answer_to_a_question_tells_of_the_data_before)
     EXPECT_EQ(told.m, used);
     EXPECT_EQ(told.lost, 0u);
     EXPECT_GE(told.sent, 1u);
+}
+
+TEST(rate_reports, a_transmission_whose_end_was_lost)
+{
+    adaptive_node peer;
+    peer.submit(1, 100);
+    const auto first = of_type(peer.transmission(30), t::data_only);
+    ASSERT_EQ(first.size(), 1u);
+    peer.receive({ scripted_peer::ack(static_cast<uint8_t>(first.front().arq.fsn + 1)) });
+    peer.submit(1, 2048);
+    peer.submit(1, 2048);
+    peer.policy->frames.clear();
+    const auto data = of_type(peer.transmission(30), t::data_only);
+    ASSERT_GE(data.size(), 2u);
+    peer.receive({ scripted_peer::ack(static_cast<uint8_t>(data.front().arq.fsn + 1)) });
+    ASSERT_EQ(peer.policy->frames.size(), 1u);
+    const auto& told = peer.policy->frames.front();
+    EXPECT_EQ(told.sent, data.size());
+    EXPECT_EQ(told.lost, data.size() - 1);
+    EXPECT_EQ(told.lost_at_end, data.size() - 1);
 }
 
 // Nothing of 2600 octets could be read. Two D_PDUs with the longest segment have that length.

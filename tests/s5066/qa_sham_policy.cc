@@ -31,15 +31,10 @@ public:
     {
         heard.insert(r.m.to_string());
     }
-    void on_frames(station_time,
-                   address,
-                   const mode& m,
-                   unsigned sent,
-                   unsigned lost,
-                   double) override
+    void on_frames(station_time, address, const sent_data& d) override
     {
-        reported.insert(m.to_string());
-        delivered += sent - lost;
+        reported.insert(d.m.to_string());
+        delivered += d.sent - d.lost;
     }
     std::optional<size_t> segment_octets(address, const mode&) const override
     {

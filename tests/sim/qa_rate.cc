@@ -152,11 +152,11 @@ TEST(adaptive_policy, learns_from_acknowledgements_of_peers_that_do_not_advise)
     adaptive_rate_policy p(*rate_range::parse("auto"));
     p.on_reception({}, there, heard("4539-600S", 25));
     ASSERT_EQ(p.choose({}, bulk()).rate_bps, 600) << "what it uses itself";
-    p.on_frames({}, there, p.choose({}, bulk()), 10, 0, 200);
+    p.on_frames({}, there, { p.choose({}, bulk()), 10, 0, 200 });
     ASSERT_EQ(p.choose({}, bulk()).rate_bps, 9600) << "as well as the other way";
     for (int i = 0; i < 10; ++i) {
         p.choose({}, bulk());
-        p.on_frames({}, there, p.choose({}, { there }), 100, 95, 200);
+        p.on_frames({}, there, { p.choose({}, { there }), 100, 95, 200 });
     }
     EXPECT_LT(p.choose({}, bulk()).rate_bps, 9600);
 }
@@ -205,7 +205,7 @@ TEST(adaptive_policy, lost_answers_do_not_make_advice_fail)
         EXPECT_NE(p.choose({}, asking), advised);
         // It arrives with other advice, which the next advice replaces.
         p.on_advice({}, there, faster);
-        p.on_frames({}, there, advised, 20, 0, 200);
+        p.on_frames({}, there, { advised, 20, 0, 200 });
         p.on_advice({}, there, advised);
     }
     // If nothing arrives any more, the advice is left.
@@ -231,7 +231,7 @@ TEST(adaptive_policy, a_try_cuts_no_shorter_than_the_mode_before)
     const auto unproven = p.segment_octets(there, fast);
     p.on_advice({}, there, slow);
     p.choose({}, bulk());
-    p.on_frames({}, there, slow, 40, 0, 200);
+    p.on_frames({}, there, { slow, 40, 0, 200 });
     const auto before = *p.segment_octets(there, slow);
     ASSERT_LT(*unproven, 100u);
     ASSERT_GT(before, 300u);

@@ -184,7 +184,8 @@ void node::impl::measure_loss(station_time now, peer& p)
         return;
     }
     const double each = static_cast<double>(t.octets) / t.sent;
-    d_node.modes.policy->on_frames(now, p.addr, p.arq.data_mode, t.sent, t.lost, each);
+    d_node.modes.policy->on_frames(
+        now, p.addr, { p.arq.data_mode, t.sent, t.lost, each, t.lost_at_end });
     p.losses.measure(t);
 }
 

@@ -348,19 +348,18 @@ void adaptive_rate_policy::try_faster(station& s, const reception& r) const
     }
 }
 
-void adaptive_rate_policy::on_frames(station_time,
-                                     address peer,
-                                     const mode& m,
-                                     unsigned sent,
-                                     unsigned lost,
-                                     double octets)
+void adaptive_rate_policy::on_frames(station_time, address peer, const sent_data& d)
 {
     station& s = of(peer);
-    if (!s.sent || sent == 0) {
+    if (!s.sent || d.sent == 0) {
         return;
     }
+    const auto& [m, sent, lost, octets, lost_at_end] = d;
     s.out.on_d_pdus(m, sent - lost, lost, octets);
-    if (2 * lost <= sent) {
+    // One D_PDU alone tells little.
+    if (lost_at_end >= trial_d_pdus && 8 * octets * lost_at_end > m.rate_bps * first_s) {
+        s.proven.reset(); // the channel may have become worse in between
+    } else if (2 * lost <= sent) {
         s.proven = m;
         if (++s.since_fall >= 2) {
             s.fell_from.reset();

@@ -29,12 +29,7 @@ public:
     mode_reason why() const override { return d_why; }
     double longest_s(const tx_context& c) const override;
     void on_reception(station_time now, address peer, const reception& r) override;
-    void on_frames(station_time now,
-                   address peer,
-                   const mode& m,
-                   unsigned sent,
-                   unsigned lost,
-                   double octets) override;
+    void on_frames(station_time now, address peer, const sent_data& d) override;
     void on_silence(station_time now, address peer) override;
     void on_new_channel(address peer) override;
     void on_window(address peer, bool large) override;

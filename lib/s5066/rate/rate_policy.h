@@ -41,6 +41,15 @@ struct reception {
     bool again = false;
 };
 
+//! What became of the data D_PDUs of one transmission, as its acknowledgement tells.
+struct sent_data {
+    mode m;
+    unsigned sent = 0;
+    unsigned lost = 0;        //!< of them, did not arrive whole
+    double octets = 0;        //!< mean length
+    unsigned lost_at_end = 0; //!< the last ones in a row that were lost
+};
+
 //! Why a mode was chosen, for displays.
 enum class mode_reason {
     setting,       //!< it is the configured mode
@@ -79,16 +88,10 @@ public:
     {
         (void)now, (void)peer, (void)r;
     }
-    //! \p peer answered. Of \p sent data D_PDUs of \p octets each in mode \p m, \p lost
-    //! did not arrive whole.
-    virtual void on_frames(station_time now,
-                           address peer,
-                           const mode& m,
-                           unsigned sent,
-                           unsigned lost,
-                           double octets)
+    //! \p peer answered a transmission with data.
+    virtual void on_frames(station_time now, address peer, const sent_data& d)
     {
-        (void)now, (void)peer, (void)m, (void)sent, (void)lost, (void)octets;
+        (void)now, (void)peer, (void)d;
     }
     //! \p peer did not answer a transmission.
     virtual void on_silence(station_time now, address peer) { (void)now, (void)peer; }

@@ -307,12 +307,12 @@ arq_sender::tally arq_sender::last_transmission() const
     tally t;
     t.sent = d_sent_in_tx;
     t.octets = d_octets_in_tx;
-    bool inside = false;
     for (const auto& f : d_frames) {
-        const bool lost = f.in_tx && !f.acked;
-        t.lost += lost ? 1 : 0;
-        t.runs += lost && !inside ? 1 : 0;
-        inside = f.in_tx ? lost : inside;
+        if (!f.in_tx)
+            continue;
+        t.lost += f.acked ? 0 : 1;
+        t.runs += !f.acked && t.lost_at_end == 0 ? 1 : 0;
+        t.lost_at_end = f.acked ? 0 : t.lost_at_end + 1;
     }
     return t;
 }

@@ -40,8 +40,9 @@ public:
     //! Segments of the last transmission.
     struct tally {
         unsigned sent = 0;
-        unsigned lost = 0; //!< of those sent, not acknowledged
-        unsigned runs = 0; //!< groups of adjacent lost segments
+        unsigned lost = 0;        //!< of those sent, not acknowledged
+        unsigned runs = 0;        //!< groups of adjacent lost segments
+        unsigned lost_at_end = 0; //!< the last ones in a row that were lost
         size_t octets = 0; //!< of those sent, each counted once, with D_PDU headers
     };
 
