@@ -83,6 +83,9 @@ struct connection {
 class proxy::impl
 {
 public:
+    // Connections that the peer requested have numbers from here on.
+    static constexpr connection_id own_ids = connection_id(1) << 63;
+
     explicit impl(const proxy_config& c);
 
     struct judged {
