@@ -321,6 +321,17 @@ def coverage(folder: str) -> List[Covered]:
     return by_folder(json.loads(done.stdout)["files"])
 
 
+def forget_coverage(folder: str) -> None:
+    """Remove what earlier runs of tests have counted below a build folder.
+
+    gcov adds each run to the counts before, also to those of code that has changed since.
+    """
+    for path, _, names in os.walk(folder):
+        for name in names:
+            if name.endswith(".gcda"):
+                os.remove(os.path.join(path, name))
+
+
 def by_folder(files: Sequence[Dict[str, Any]]) -> List[Covered]:
     """Sums of a summary of gcovr: each folder of lib/, and the total last."""
     found: Dict[str, Covered] = {}

@@ -251,3 +251,12 @@ def test_coverage_is_summed_by_folder():
     assert rows[-1].share == 0.96
     with pytest.raises(RuntimeError, match="no file of lib/"):
         testing.by_folder([])
+
+
+def test_counts_of_earlier_runs_are_forgotten(tmp_path):
+    notes, counts = tmp_path / "lib" / "a.gcno", tmp_path / "lib" / "a.gcda"
+    counts.parent.mkdir()
+    for path in (notes, counts):
+        path.touch()
+    testing.forget_coverage(str(tmp_path))
+    assert notes.exists() and not counts.exists()

@@ -65,6 +65,8 @@ def command(select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional
                                stdout=sys.stderr)
         if built.returncode != 0:
             raise fail("the build failed")
+        if variant == "coverage":
+            testing.forget_coverage(build)
         with tempfile.TemporaryDirectory() as scratch:
             junit = os.path.join(scratch, "junit.xml")
             ran = subprocess.run(
