@@ -328,6 +328,8 @@ TEST(rule_words, every_word)
                              "max=-1",
                              "action=maybe",
                              "colour=red",
+                             "compress=maybe",
+                             "node=1.2.3",
                              "to=here",
                              "hold_ms=x",
                              "outage_s=0" })

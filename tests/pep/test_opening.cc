@@ -71,7 +71,22 @@ TEST(hfpep_engine, a_failure_of_tls_apart_is_logged_with_its_reason)
         { status::certificate_expired, "has expired" },
         { status::certificate_not_trusted, "self signed or of an unknown issuer" },
         { status::certificate_wrong_name, "for another name" },
-        { status::kind_not_supported, "that station does not have TLS apart" }
+        { status::certificate_refused, "is not valid" },
+        { status::kind_not_supported, "that station does not have TLS apart" },
+        { status::general_failure, "general failure" },
+        { status::forbidden, "forbidden by rule" },
+        { status::network_unreachable, "network unreachable" },
+        { status::host_unreachable, "host unreachable" },
+        { status::refused, "connection refused" },
+        { status::timed_out, "connect timed out" },
+        { status::address_type_not_supported, "address type not supported" },
+        { status::name_not_found, "name not found" },
+        { status::too_many_connections, "too many connections" },
+        { status::tls_failed, "TLS failed" },
+        { status::malformed_request, "malformed request" },
+        { status::going_down, "proxy going down" },
+        { status::peer_not_allowed, "peer not allowed" },
+        { status::reset_by_endpoint, "reset by endpoint" }
     };
     for (const auto& [why, words] : reasons) {
         two_proxies n(apart("tls=apart port=8443 accept=late"));

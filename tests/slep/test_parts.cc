@@ -253,6 +253,41 @@ TEST(sis_client, is_bound_only_by_the_answer_to_its_request)
     EXPECT_FALSE(c.bound());
 }
 
+TEST(sis_client, refuses_what_no_node_accepts)
+{
+    using client = s5066::sis_client;
+    const auto good = client::config::confirmed(15, 14);
+    EXPECT_NO_THROW(client{ good });
+    auto c = good;
+    c.sap = 16;
+    EXPECT_THROW(client{ c }, std::invalid_argument);
+    c = good;
+    c.rank = 15; // of the management client
+    EXPECT_THROW(client{ c }, std::invalid_argument);
+    c = good;
+    c.service.mode = s5066::transmission_mode::default_;
+    EXPECT_THROW(client{ c }, std::invalid_argument);
+    c = good;
+    c.rebind_wait = 0s;
+    EXPECT_THROW(client{ c }, std::invalid_argument);
+    c = good;
+    c.bind_wait = 0s;
+    EXPECT_THROW(client{ c }, std::invalid_argument);
+}
+
+TEST(sis_client, answers_many_keep_alives_once)
+{
+    s5066::sis_client c(s5066::sis_client::config::confirmed(8, 0));
+    while (c.poll()) {
+    }
+    const auto v = s5066::encode(s5066::s_keep_alive{});
+    for (int k = 0; k < 3; ++k)
+        EXPECT_EQ(c.primitive_in({}, v.data(), v.size()).what,
+                  s5066::sis_client::change::none);
+    EXPECT_EQ(c.poll(), v);
+    EXPECT_FALSE(c.poll());
+}
+
 TEST(datagram_assembler, knows_the_last_64_datagrams_again)
 {
     datagram_assembler a(100'000);
