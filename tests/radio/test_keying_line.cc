@@ -1,10 +1,12 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "radio/keying_line.h"
+#include "radio/keying_tone.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -207,3 +209,21 @@ TEST(keying_line, settings_out_of_range_are_named)
 }
 
 } // namespace
+
+// Keyed at sample 2 of the line is keyed at sample 10 of a tone with five times its rate.
+TEST(keying_tone, is_there_while_the_key_is_down_and_has_no_gaps)
+{
+    for (const size_t chunk : { 1u, 3u, 40u }) {
+        keying_tone tone(5, 0.3);
+        std::vector<float> out(40, 2);
+        tone.key(true, 2);
+        tone.key(false, 5);
+        for (size_t at = 0; at < out.size(); at += chunk)
+            tone.produce(&out[at], std::min(chunk, out.size() - at));
+        for (size_t k = 0; k < out.size(); ++k) {
+            const double expected =
+                k >= 10 && k < 25 ? 0.5 * std::sin(0.3 * double(k)) : 0;
+            ASSERT_NEAR(out[k], expected, 1e-6) << k << " in chunks of " << chunk;
+        }
+    }
+}

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 #include <ostream>
 #include <random>
 #include <stdexcept>
@@ -170,6 +171,20 @@ TEST(tx_bursts, hold_lead_and_tail_where_the_device_keys)
         ASSERT_EQ(b[0].samples[k], value());
     EXPECT_EQ(b[0].samples[960], a[0].samples[0]);
     EXPECT_EQ(b[0].samples.back(), value());
+}
+
+// The filter passes 0 Hz unchanged. So five times as many samples have five times the sum, if
+// none of the response is cut off. Zeros after it are of no use on the air.
+TEST(tx_bursts, hold_the_whole_response_of_the_filter_and_no_zeros)
+{
+    tx_bursts t({ 48000, 9600, 0.05 });
+    t.set_origin({ 5, 0 });
+    const std::vector<value> x(50, value(1, 0));
+    tx_bursts::output out;
+    t.push(x.data(), x.size(), 0, x.size() - 1, out);
+    const value sum = std::accumulate(out.samples.begin(), out.samples.end(), value());
+    EXPECT_NEAR(sum.real(), 250, 2.5);
+    EXPECT_NE(out.samples.back(), value());
 }
 
 TEST(tx_bursts, hard_behind_each_other_do_not_overlap)
