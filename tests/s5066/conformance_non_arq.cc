@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // docs/conformance.md, section 6: data without ARQ.
 #include "s5066/dts/exchange/non_arq_receiver.h"
+#include "s5066/dts/exchange/non_arq_sender.h"
 #include "scripted_peer.h"
 #include "vectors.h"
 
@@ -398,4 +399,32 @@ TEST(Conformance, Row6_10_BroadcastEotIsZeroUntilTheEnd)
     }
     EXPECT_GT(zeros, 50u);
     EXPECT_LT(zeros, d.size());
+}
+
+// C_PDUs of 100 octets, sent in segments of 60. One that has started is not interrupted.
+TEST(non_arq_sender, sends_by_priority_and_what_has_started_first)
+{
+    non_arq_sender s;
+    const auto submit = [&s](uint8_t priority, uint16_t id) {
+        auto o = std::make_shared<outgoing>();
+        o->c_pdu.resize(100);
+        o->mode.mode = transmission_mode::non_arq;
+        o->priority = priority;
+        s.submit(o, id);
+    };
+    const auto next = [&s] {
+        d_pdu d;
+        s.next(s.next_octets(60, 20, 1000), {}, d);
+        return d.non_arq.c_pdu_id;
+    };
+    submit(1, 1);
+    submit(1, 2);
+    EXPECT_EQ(next(), 1u);
+    submit(9, 3);
+    submit(5, 4);
+    std::vector<uint16_t> order;
+    while (!s.empty()) {
+        order.push_back(next());
+    }
+    EXPECT_EQ(order, (std::vector<uint16_t>{ 1, 3, 3, 4, 4, 2, 2 }));
 }

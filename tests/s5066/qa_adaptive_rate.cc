@@ -210,6 +210,25 @@ TEST(adaptive_rate, a_silence_counts_against_the_way_to_the_peer)
     EXPECT_LT(*p.segment_octets(peer, m), before);
 }
 
+// A trial has the segments of the mode before, but four of them fit into its 10 s.
+TEST(adaptive_rate, segments_of_a_trial_are_at_most_a_quarter_of_it)
+{
+    policy p;
+    auto r = heard("4539-75S");
+    r.block_snr_db = { -9, -12, -6, -9 };
+    p.on_reception({}, peer, r);
+    p.choose_data();
+    p.on_frames({}, peer, mode::parse("4539-75S"), 10, 0, 200);
+    const auto segment = [&p](const char* m) {
+        return *p.segment_octets(peer, mode::parse(m));
+    };
+    const size_t proven = segment("4539-75S");
+    EXPECT_GT(proven, 187u);
+    EXPECT_EQ(segment("4539-300S"), 300u * 10 / 8 / 4);
+    EXPECT_EQ(segment("4539-600S"), 600u * 10 / 8 / 4);
+    EXPECT_EQ(segment("4539-2400S"), proven);
+}
+
 namespace {
 
 // A station that is heard well, with data of 35 s in each transmission.
