@@ -3,6 +3,7 @@
 // D_PDUs whose header has errors, read by what is known of it.
 #include "s5066/dts/rx/lost_headers.h"
 
+#include "code_bits.h"
 #include "modem/decode/segment_decoder.h"
 
 #include <gtest/gtest.h>
@@ -55,24 +56,9 @@ struct lost_header : testing::Test {
             air.octets.insert(air.octets.end(), v.begin(), v.end());
             left -= v.size();
         }
-        air.ratios = code_of(air.octets);
+        air.ratios = code_bits(air.octets, sigma, sigma, random, code);
         for (const size_t k : spoilt)
             air.octets[begins[k] + 7] ^= 0x10;
-    }
-    std::vector<int8_t> code_of(const std::vector<uint8_t>& octets)
-    {
-        std::vector<uint8_t> bits, code;
-        for (const uint8_t o : octets)
-            for (unsigned i = 0; i < 8; ++i)
-                bits.push_back(o >> i & 1);
-        kernel::convolutional_encoder(kernel::serial_tone_code(1))
-            .encode(bits.data(), bits.size(), code);
-        std::normal_distribution<double> gauss(0, sigma);
-        std::vector<int8_t> ratios;
-        for (const uint8_t c : code)
-            ratios.push_back(static_cast<int8_t>(
-                std::clamp(20 * ((c ? -1 : 1) + gauss(random)), -127.0, 127.0)));
-        return ratios;
     }
     void noise(size_t first_octet, size_t end_octet)
     {
@@ -87,7 +73,7 @@ struct lost_header : testing::Test {
         code_ratios ratios;
         d_pdu_deframer deframer;
         lost.reset(m);
-        ratios.reset(m);
+        ratios.reset(code);
         ratios.push(air);
         deframer.push(air.octets);
         while (auto r = deframer.next())
@@ -120,6 +106,7 @@ struct lost_header : testing::Test {
     std::mt19937_64 random{ 1 };
     std::vector<d_pdu> pdus;
     std::vector<size_t> begins; // octets
+    kernel::code_plan code = kernel::serial_tone_code(4);
     rx_octets air;
     size_t found = 0, good = 0;
 };
@@ -133,6 +120,18 @@ TEST_F(lost_header, is_read_between_two_others)
     EXPECT_EQ(receive(), (numbers_t{ 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 }));
     EXPECT_EQ(found, 4u);
     EXPECT_GT(good, 8u); // their segments too, if they can be decoded
+}
+
+TEST_F(lost_header, is_read_in_the_code_of_the_waveform)
+{
+    add_many(6);
+    for (const kernel::code_plan& other : other_codes()) {
+        code = other;
+        begins.clear();
+        air = {};
+        send({ 2 });
+        EXPECT_EQ(receive(), (numbers_t{ 0, 1, 2, 3, 4, 5 }));
+    }
 }
 
 TEST_F(lost_header, is_read_at_both_ends)

@@ -3,9 +3,9 @@
 // Damaged copies of a segment, added up as soft bits.
 #include "s5066/dts/rx/soft_copies.h"
 
+#include "code_bits.h"
 #include "modem/decode/segment_decoder.h"
 #include "s5066/dts/rx/code_ratios.h"
-#include "waveform/coding/convolutional_code.h"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,6 @@ using namespace gr::hf;
 using namespace gr::hf::s5066;
 
 namespace {
-
-using ratios_t = std::vector<int8_t>;
 
 // Noise of each code bit of amplitude 1. One copy has 0 dB of Eb/N0, five have 7 dB.
 constexpr double sigma = 1;
@@ -48,25 +46,14 @@ struct soft_copy : testing::Test {
         e.octets = r.octets;
         for (unsigned k = 0; k < 8; ++k)
             e.octets.push_back(static_cast<uint8_t>(random()));
-        std::vector<uint8_t> bits, code;
-        for (const uint8_t o : e.octets)
-            for (unsigned i = 0; i < 8; ++i)
-                bits.push_back(o >> i & 1);
-        kernel::convolutional_encoder encoder(kernel::serial_tone_code(1));
-        encoder.encode(bits.data(), bits.size(), code);
-        std::normal_distribution<double> gauss(0, noise);
-        for (const uint8_t c : code) {
-            const double ratio = 2 / (sigma * sigma) * ((c ? -1 : 1) + gauss(random));
-            e.ratios.push_back(static_cast<int8_t>(
-                std::clamp(ratio / rx_octets::ratio_unit, -127.0, 127.0)));
-        }
+        e.ratios = code_bits(e.octets, noise, sigma, random, code);
         return e;
     }
-    ratios_t receive(uint8_t eot, double noise = sigma)
+    code_piece receive(uint8_t eot, double noise = sigma)
     {
         const auto r = on_air(eot);
         code_ratios all;
-        all.reset(mode::parse("4539-600S"));
+        all.reset(code);
         all.push(heard(r, noise));
         return all.of_segment(r);
     }
@@ -78,6 +65,7 @@ struct soft_copy : testing::Test {
 
     std::mt19937_64 random{ 1 };
     d_pdu pdu;
+    kernel::code_plan code = kernel::serial_tone_code(4);
     soft_copies copies{ kernel::decode_after_zeros };
 };
 
@@ -88,7 +76,7 @@ TEST_F(soft_copy, some_make_a_segment_that_none_has)
     for (unsigned trial = 0; trial < 20; ++trial) {
         std::optional<std::vector<uint8_t>> good;
         for (uint8_t k = 0; k < 5 && !good; ++k) {
-            const ratios_t c = receive(static_cast<uint8_t>(40 - 7 * k));
+            const code_piece c = receive(static_cast<uint8_t>(40 - 7 * k));
             soft_copies alone(kernel::decode_after_zeros);
             ASSERT_FALSE(alone.add({}, key(), c)) << trial;
             good = copies.add({}, key(), c);
@@ -99,19 +87,61 @@ TEST_F(soft_copy, some_make_a_segment_that_none_has)
     }
 }
 
+TEST_F(soft_copy, a_segment_is_decoded_in_the_code_of_its_waveform)
+{
+    for (const kernel::code_plan& other : other_codes()) {
+        code = other;
+        EXPECT_EQ(copies.add({}, key(), receive(40, 0)), pdu.segment);
+        std::optional<std::vector<uint8_t>> good;
+        for (uint8_t k = 0; k < 5 && !good; ++k)
+            good = copies.add({}, key(), receive(static_cast<uint8_t>(40 - 7 * k)));
+        EXPECT_EQ(good, pdu.segment);
+    }
+}
+
+// The peer has changed to a mode with another code. Either copy has half of the segment.
+TEST_F(soft_copy, copies_in_another_code_are_not_added)
+{
+    const auto half = [this](bool second) {
+        code_piece c = receive(40, 0);
+        const auto middle = c.ratios.begin() + 8 * 200;
+        std::fill(second ? c.ratios.begin() : middle,
+                  second ? middle : c.ratios.end(),
+                  int8_t{ 0 });
+        return c;
+    };
+    EXPECT_FALSE(copies.add({}, key(), half(false)));
+    code = other_codes().front();
+    EXPECT_FALSE(copies.add({}, key(), half(true)));
+    EXPECT_EQ(copies.add({}, key(), half(false)), pdu.segment);
+}
+
+TEST_F(soft_copy, codes_that_no_piece_can_be_taken_of_have_no_ratios)
+{
+    code.constraint_length = code_ratios::longest_constraint + 1;
+    EXPECT_TRUE(receive(40, 0).ratios.empty());
+    code = kernel::high_rate_code(); // tail-biting
+    const auto r = on_air(40);
+    code_ratios all;
+    all.reset(code);
+    code = kernel::serial_tone_code(1);
+    all.push(heard(r, 0));
+    EXPECT_TRUE(all.of_segment(r).ratios.empty());
+}
+
 // The first pairs depend on the header's CRC, which covers the EOT. The second copy has
 // none of these pairs, so the first bits come from the other header's copy.
 TEST_F(soft_copy, the_headers_may_differ)
 {
-    ratios_t first = receive(40, 0);
+    code_piece first = receive(40, 0);
     for (size_t k = 400; k < 800; ++k)
-        first[k] = static_cast<int8_t>(-first[k]);
+        first.ratios[k] = static_cast<int8_t>(-first.ratios[k]);
     EXPECT_FALSE(copies.add({}, key(), first));
-    ratios_t second = receive(3, 0);
-    for (int8_t& r : second)
+    code_piece second = receive(3, 0);
+    for (int8_t& r : second.ratios)
         r = static_cast<int8_t>(r * 3 / 2);
     for (size_t k = 0; k < 100; ++k)
-        second[k] = 0;
+        second.ratios[k] = 0;
     const auto good = copies.add({}, key(), second);
     ASSERT_TRUE(good);
     EXPECT_EQ(*good, pdu.segment);
@@ -143,8 +173,8 @@ TEST_F(soft_copy, memory_is_bounded_and_the_newest_stay)
 {
     pdu.segment.resize(max_segment);
     auto k = key();
-    ratios_t one(16 * (max_segment + 4));
-    for (int8_t& r : one)
+    code_piece one{ code, std::vector<int8_t>(16 * (max_segment + 4)) };
+    for (int8_t& r : one.ratios)
         r = static_cast<int8_t>(random());
     for (k.number = 0; k.number < 80; ++k.number) {
         copies.add({}, k, one);
@@ -164,20 +194,20 @@ TEST_F(soft_copy, memory_is_bounded_and_the_newest_stay)
 
 TEST_F(soft_copy, noise_and_nonsense_give_nothing)
 {
-    ratios_t c = receive(1);
+    code_piece c = receive(1);
     for (unsigned k = 0; k < 40; ++k) {
-        for (int8_t& r : c)
+        for (int8_t& r : c.ratios)
             r = static_cast<int8_t>(random());
         EXPECT_FALSE(copies.add({}, key(), c));
     }
     copies.drop(key());
-    c.assign(c.size(), 0); // of a gap: zeros have a good CRC
+    c.ratios.assign(c.ratios.size(), 0); // of a gap: zeros have a good CRC
     EXPECT_FALSE(copies.add({}, key(), c));
     copies.drop(key());
-    c.assign(c.size(), 127);
+    c.ratios.assign(c.ratios.size(), 127);
     EXPECT_FALSE(copies.add({}, key(), c));
     copies.drop(key());
-    c.resize(2 * 8 * 204 - 1);
+    c.ratios.resize(2 * 8 * 204 - 1);
     EXPECT_FALSE(copies.add({}, key(), c));
     EXPECT_FALSE(copies.add({}, { pdu.src, 1, 1, 0 }, receive(1, 0)));
     EXPECT_FALSE(soft_copies({}).add({}, key(), receive(1, 0)));
@@ -188,8 +218,8 @@ TEST_F(soft_copy, noise_and_nonsense_give_nothing)
 // The last copy of a block of many may be of other content.
 TEST_F(soft_copy, it_starts_again_after_the_most_copies)
 {
-    ratios_t other = receive(1, 0);
-    for (int8_t& r : other)
+    code_piece other = receive(1, 0);
+    for (int8_t& r : other.ratios)
         r = static_cast<int8_t>(random() % 2 ? r : -r);
     for (unsigned k = 0; k < soft_copies::most_copies; ++k)
         EXPECT_FALSE(copies.add({}, key(), other));
@@ -218,8 +248,9 @@ TEST_F(soft_copy, ratios_have_their_places)
         e.ratios_from = 8 * (at - from);
         pieces.push(e);
     }
-    EXPECT_EQ(pieces.of_segment(r), at_once.of_segment(r));
-    EXPECT_EQ(at_once.of_segment(r).size(), 2 * (8 * 204 + code_ratios::bits_after));
+    EXPECT_EQ(pieces.of_segment(r).ratios, at_once.of_segment(r).ratios);
+    EXPECT_EQ(at_once.of_segment(r).ratios.size(),
+              2 * (8 * 204 + code_ratios::bits_after));
 }
 
 TEST_F(soft_copy, ratios_in_wrong_places_are_not_taken)
@@ -232,7 +263,7 @@ TEST_F(soft_copy, ratios_in_wrong_places_are_not_taken)
         rx_octets e = good;
         spoil(e);
         all.push(e);
-        return all.of_segment(r);
+        return all.of_segment(r).ratios;
     };
     const auto as_it_is = [](rx_octets&) {};
     EXPECT_FALSE(after(as_it_is).empty());
@@ -261,5 +292,5 @@ TEST_F(soft_copy, ratios_in_wrong_places_are_not_taken)
     code_ratios all;
     all.reset(mode::parse("4539-600S"));
     all.push(good);
-    EXPECT_TRUE(all.of_segment(cut_off).empty());
+    EXPECT_TRUE(all.of_segment(cut_off).ratios.empty());
 }

@@ -1,10 +1,10 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // A node repairs a segment from the soft bits of its damaged copies.
+#include "code_bits.h"
 #include "scripted_peer.h"
 
 #include "modem/decode/segment_decoder.h"
-#include "waveform/coding/convolutional_code.h"
 
 #include <gtest/gtest.h>
 
@@ -34,28 +34,12 @@ struct soft_memory : scripted_peer {
         make_link();
     }
 
-    //! Code bits of octets with noise, as the modem gives them.
-    std::vector<int8_t> ratios_of(const std::vector<uint8_t>& octets, double noise)
-    {
-        std::vector<uint8_t> bits, code;
-        for (const uint8_t o : octets)
-            for (unsigned i = 0; i < 8; ++i)
-                bits.push_back(o >> i & 1);
-        kernel::convolutional_encoder(kernel::serial_tone_code(1))
-            .encode(bits.data(), bits.size(), code);
-        std::normal_distribution<double> gauss(0, noise);
-        std::vector<int8_t> ratios;
-        for (const uint8_t c : code)
-            ratios.push_back(static_cast<int8_t>(
-                std::clamp(8 * ((c ? -1 : 1) + gauss(random)), -127.0, 127.0)));
-        return ratios;
-    }
     //! A D_PDU whose octets have errors all over the segment, beyond hard copies.
     rx_octets damaged(const d_pdu& d)
     {
         rx_octets e;
         e.octets = encode(d);
-        e.ratios = ratios_of(e.octets, sigma);
+        e.ratios = code_bits(e.octets, sigma, sigma, random);
         for (size_t k = d.header_octets(); k < e.octets.size(); k += 5)
             e.octets[k] = static_cast<uint8_t>(e.octets[k] ^ random() % 255 ^ 1);
         return e;
@@ -135,7 +119,7 @@ TEST(soft_memory, copies_of_another_numbering_are_not_added)
     const d_pdu d = bulk();
     rx_octets first = s.damaged(d);
     // Two copies that are good together and not alone: each knows half of the code bits.
-    first.ratios = s.ratios_of(encode(d), 0);
+    first.ratios = code_bits(encode(d), 0, sigma, s.random);
     rx_octets second = first;
     const size_t begin = 16 * d.header_octets(), middle = begin + 8 * 200;
     std::fill(first.ratios.begin() + static_cast<long>(begin),
@@ -165,7 +149,7 @@ TEST(soft_memory, a_header_with_errors_is_read)
             const auto v = encode(d);
             e.octets.insert(e.octets.end(), v.begin(), v.end());
         }
-        e.ratios = s.ratios_of(e.octets, 0);
+        e.ratios = code_bits(e.octets, 0, sigma, s.random);
         e.octets[e.octets.size() / 3 + 8] ^= 1;
         s.hear(e);
         EXPECT_EQ(s.n.stats().headers_recovered, memory == 2 ? 1u : 0u);
@@ -216,7 +200,7 @@ TEST(soft_memory, forged_ratios_hurt_nothing)
         EXPECT_TRUE(s.primitives().empty()) << how;
         rx_octets e;
         e.octets = encode(bulk(static_cast<uint8_t>(how)));
-        e.ratios = s.ratios_of(e.octets, sigma);
+        e.ratios = code_bits(e.octets, sigma, sigma, s.random);
         forge(e, how);
         s.hear(e);
         const auto u = s.answer<s_unidata_indication>();

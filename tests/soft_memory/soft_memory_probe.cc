@@ -310,7 +310,7 @@ floats decode_segment(const stream& s,
 }
 
 //! As the data link has them.
-std::vector<int8_t> ratios_of(const stream& s, const found& f, size_t segment)
+code_piece ratios_of(const stream& s, const found& f, size_t segment)
 {
     received_d_pdu r;
     r.bit_offset = f.at;

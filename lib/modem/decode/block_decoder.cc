@@ -11,13 +11,6 @@ namespace gr::hf::kernel {
 
 namespace {
 
-code_plan mother_code(code_plan p)
-{
-    p.repetition = 1;
-    p.puncture.clear();
-    return p;
-}
-
 // Place in T1 T2 T1 T2 ... of each coded bit, in the order of the encoder.
 std::vector<uint32_t> places_in_pairs(const description& d)
 {
@@ -72,7 +65,7 @@ double agreement_of_noise(double rate, unsigned constraint_length)
 } // namespace
 
 block_decoder::block_decoder(const description& d)
-    : d_d(d), d_viterbi(d.code), d_mother(mother_code(d.code)), d_encoder(d_mother),
+    : d_d(d), d_viterbi(d.code), d_mother(d.code.mother()), d_encoder(d_mother),
       d_soft(d.code), d_begin(d_soft.at_zero())
 {
     const auto place = places_in_pairs(d);

@@ -8,9 +8,10 @@
 
 namespace gr::hf::kernel {
 
-std::vector<uint8_t> decode_after_zeros(std::vector<float> pairs, size_t bits)
+std::vector<uint8_t>
+decode_after_zeros(const code_plan& code, std::vector<float> pairs, size_t bits)
 {
-    viterbi_decoder decoder(serial_tone_code(1));
+    viterbi_decoder decoder(code);
     // Unknown pairs push the last bits out of the decoder.
     const size_t steps = std::max(pairs.size() / 2, bits + decoder.decision_delay());
     pairs.resize(2 * steps, 0);

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "waveform/description.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,11 +11,12 @@
 
 namespace gr::hf::s5066 {
 
-/*! \brief Decoder of the modem's running code, for a node that repairs segments from soft
- *         bits: log-likelihood ratios of the code after six zeros, and the number of
- *         wanted bits. Returns one bit per element. The modem has one, see
- *         kernel::decode_after_zeros().
+/*! \brief Decoder of a code that runs through the blocks, for a node that repairs segments
+ *         from soft bits: the code of the waveform, log-likelihood ratios of a piece of it
+ *         after zeros, and the number of wanted bits. Returns one bit per element. The
+ *         modem has one, see kernel::decode_after_zeros().
  */
-using code_decoder = std::function<std::vector<uint8_t>(std::vector<float>, size_t)>;
+using code_decoder = std::function<
+    std::vector<uint8_t>(const kernel::code_plan&, std::vector<float>, size_t)>;
 
 } // namespace gr::hf::s5066

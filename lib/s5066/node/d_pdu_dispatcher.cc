@@ -86,7 +86,7 @@ void d_pdu_dispatcher::on_d_pdu(station_time now, peer& p, const d_pdu& d)
 void d_pdu_dispatcher::hold_early(const d_pdu& d)
 {
     constexpr size_t max_early_octets = size_t{ 1 } << 23;
-    const size_t octets = sizeof d + d.segment.size() + d.segment_ratios.size();
+    const size_t octets = sizeof d + d.segment.size() + d.segment_code.ratios.size();
     if (d.dst == d_node.config.own && d_early_octets + octets <= max_early_octets) {
         d_early_octets += octets;
         d_early.push_back(d);

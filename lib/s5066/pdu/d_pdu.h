@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "s5066/pdu/code_piece.h"
 #include "s5066/words/address.h"
 
 #include <cstddef>
@@ -157,9 +158,9 @@ struct d_pdu {
     //! The four octets of the segment's CRC as received; empty if cut off. Ignored by
     //! encode().
     std::vector<uint8_t> segment_crc;
-    //! Ratios of the code bits of a damaged segment and its CRC, as received, see
-    //! code_ratios::of_segment(). Empty: unknown. Ignored by encode().
-    std::vector<int8_t> segment_ratios;
+    //! Code bits of a damaged segment and its CRC, as received, see
+    //! code_ratios::of_segment(). Ignored by encode().
+    code_piece segment_code;
 
     //! Octets of the header, sync and header CRC included.
     size_t header_octets() const;

@@ -43,6 +43,21 @@ code_plan code_plan::reversed() const
     return p;
 }
 
+code_plan code_plan::mother() const
+{
+    code_plan p = *this;
+    p.repetition = 1;
+    p.puncture.clear();
+    return p;
+}
+
+bool code_plan::operator==(const code_plan& o) const
+{
+    return coded == o.coded && constraint_length == o.constraint_length && t1 == o.t1 &&
+           t2 == o.t2 && tail_biting == o.tail_biting && repetition == o.repetition &&
+           puncture == o.puncture;
+}
+
 code_plan serial_tone_code(unsigned repetition)
 {
     code_plan p;

@@ -29,6 +29,11 @@ struct code_plan {
     //! The code whose generators are these, reversed in time: the newest bit is where the
     //! oldest was.
     code_plan reversed() const;
+    //! The code without its repetition and puncturing.
+    code_plan mother() const;
+
+    bool operator==(const code_plan& o) const;
+    bool operator!=(const code_plan& o) const { return !(*this == o); }
 };
 
 //! Code of the serial tone: runs on through the blocks, each pair \p repetition times.

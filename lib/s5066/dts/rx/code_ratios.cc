@@ -5,23 +5,29 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 namespace gr::hf::s5066 {
 
 void code_ratios::reset(const gr::hf::mode& m)
 {
-    d_code.reset();
-    d_octets = 0;
-    d_ratios.clear();
+    kernel::code_plan code;
     try {
-        const kernel::code_plan& code = kernel::describe(m).code;
-        if (code.coded && !code.tail_biting) {
-            d_code = code;
-            d_code->repetition = 1; // the modem has added up the repeats
-        }
+        code = kernel::describe(m).code;
     } catch (const std::invalid_argument&) {
         // a mode of a foreign modem
     }
+    reset(code);
+}
+
+void code_ratios::reset(const kernel::code_plan& code)
+{
+    d_octets = 0;
+    d_ratios.clear();
+    const bool kept =
+        code.coded && !code.tail_biting && code.constraint_length <= longest_constraint;
+    // The modem has added up repeats and filled in punctured bits.
+    d_code = kept ? std::optional(code.mother()) : std::nullopt;
 }
 
 void code_ratios::push(const rx_octets& e)
@@ -58,7 +64,7 @@ double code_ratios::agreement(uint64_t from, const std::vector<uint8_t>& octets)
     return total > 0 ? agree / total : 0;
 }
 
-std::vector<int8_t> code_ratios::after(uint64_t from, uint8_t before, size_t bits) const
+code_piece code_ratios::after(uint64_t from, uint8_t before, size_t bits) const
 {
     if (!d_code || from > most_bits || d_ratios.size() < 2 * (from + bits)) {
         return {};
@@ -67,7 +73,7 @@ std::vector<int8_t> code_ratios::after(uint64_t from, uint8_t before, size_t bit
     const size_t end = std::min(d_ratios.size(), begin + 2 * (bits + bits_after));
     std::vector<int8_t> ratios(d_ratios.begin() + static_cast<long>(begin),
                                d_ratios.begin() + static_cast<long>(end));
-    // Bit 0 of an octet is sent first, so the last six bits are the upper ones.
+    // Bit 0 of an octet is sent first, so the last bits are the upper ones.
     const unsigned memory = d_code->constraint_length - 1;
     unsigned state = before >> (8 - memory);
     for (size_t k = 0; k < memory && 2 * k + 1 < ratios.size(); ++k, state >>= 1) {
@@ -78,12 +84,12 @@ std::vector<int8_t> code_ratios::after(uint64_t from, uint8_t before, size_t bit
             ratios[2 * k + 1] = static_cast<int8_t>(-ratios[2 * k + 1]);
         }
     }
-    return ratios;
+    return { *d_code, std::move(ratios) };
 }
 
 /* The CRC does not notice when bits have slipped: it starts at zero, so a segment with its
  * CRC is a code word of a cyclic code. The header tells, which has passed its own CRC. */
-std::vector<int8_t> code_ratios::of_segment(const received_d_pdu& r) const
+code_piece code_ratios::of_segment(const received_d_pdu& r) const
 {
     const size_t octets = r.pdu.segment.size() + r.pdu.segment_crc.size();
     if (r.pdu.segment.empty() || r.pdu.segment_crc.empty() || r.octets.size() <= octets) {

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "s5066/pdu/code_piece.h"
 #include "s5066/pdu/deframer.h"
 #include "waveform/description.h"
 
@@ -25,12 +26,17 @@ public:
      */
     static constexpr size_t most_bits = size_t{ 1 } << 19;
     //! Ratios after a segment that help to decode its last bits: those of the decoder's
-    //! decision delay, 45 bits.
-    static constexpr size_t bits_after = 48;
+    //! decision delay, 45 bits, or 58 with a constraint length of 9.
+    static constexpr size_t bits_after = 64;
+    //! Constraint length up to which one octet fills the encoder's register.
+    static constexpr unsigned longest_constraint = 9;
 
-    //! A reception in \p m starts. Ratios are kept only if its code runs on through the
-    //! blocks.
+    //! A reception in \p m starts. See reset(const kernel::code_plan&).
     void reset(const gr::hf::mode& m);
+    /*! \brief A reception with \p code starts. Ratios are kept only if it runs on through the
+     *         blocks, and if its constraint length is at most \ref longest_constraint.
+     */
+    void reset(const kernel::code_plan& code);
     //! Takes the next octets and their ratios. Ratios in impossible places are ignored.
     void push(const rx_octets& e);
     //! Octets without ratios take the place of a missing block.
@@ -40,11 +46,11 @@ public:
      *         not agree with it, or if there is no segment.
      *  \details The code is linear, so the header's last bits only turn signs.
      */
-    std::vector<int8_t> of_segment(const received_d_pdu& r) const;
+    code_piece of_segment(const received_d_pdu& r) const;
     /*! \brief Ratios of \p bits bits from \p from on, and of \ref bits_after, as if the
      *         octet \p before them were zeros. Empty if some are missing.
      */
-    std::vector<int8_t> after(uint64_t from, uint8_t before, size_t bits) const;
+    code_piece after(uint64_t from, uint8_t before, size_t bits) const;
     /*! \brief Share of the ratios' magnitude that agrees with \p octets, received from
      *         bit \p from on, less the share that does not. 0 if some are missing.
      */
@@ -58,9 +64,9 @@ public:
     uint64_t bits() const { return d_ratios.size() / 2; }
 
 private:
-    std::optional<kernel::code_plan> d_code;
-    uint64_t d_octets = 0;        // pushed
-    std::vector<int8_t> d_ratios; // from the first bit of the reception
+    std::optional<kernel::code_plan> d_code; // without repetition and puncturing
+    uint64_t d_octets = 0;                   // pushed
+    std::vector<int8_t> d_ratios;            // from the first bit of the reception
 };
 
 } // namespace gr::hf::s5066

@@ -63,7 +63,7 @@ data_receiver::repaired(station_time now, peer& p, const d_pdu& d)
     }
     std::optional<std::vector<uint8_t>> made;
     if (memory > 1) {
-        made = d_soft.add(now, key_of(p, d), d.segment_ratios);
+        made = d_soft.add(now, key_of(p, d), d.segment_code);
         d_node.stats.segments_summed += made ? 1 : 0;
     }
     if (!made) {

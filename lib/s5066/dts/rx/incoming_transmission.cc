@@ -162,7 +162,7 @@ std::optional<received_d_pdu> incoming_transmission::next(station_time now, bool
     if (r) {
         d_pdu& d = r->pdu;
         if (!d.segment_ok && carries_arq_data(d)) {
-            d.segment_ratios = d_ratios.of_segment(*r);
+            d.segment_code = d_ratios.of_segment(*r);
         }
         d_d_pdu_at = now;
         d_node.log.tap(now, false, d.segment_ok, r->octets);

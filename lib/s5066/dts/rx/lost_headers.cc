@@ -169,10 +169,11 @@ std::optional<received_d_pdu> lost_headers::read(const received_d_pdu& like,
     const auto append = [&](size_t octets) {
         const auto soft =
             ratios.after(at + 8 * r.octets.size(), r.octets.back(), 8 * octets);
-        if (soft.empty()) {
+        if (soft.ratios.empty()) {
             return false;
         }
-        const auto bits = d_decode({ soft.begin(), soft.end() }, 8 * octets);
+        const auto bits =
+            d_decode(soft.code, { soft.ratios.begin(), soft.ratios.end() }, 8 * octets);
         for (size_t k = 0; k + 8 <= bits.size(); k += 8) {
             unsigned octet = 0; // bit 0 is sent first
             for (unsigned i = 0; i < 8; ++i) {

@@ -37,26 +37,26 @@ bool good(const std::vector<uint8_t>& segment)
 } // namespace
 
 std::optional<std::vector<uint8_t>>
-soft_copies::add(station_time now, const key& k, const std::vector<int8_t>& ratios)
+soft_copies::add(station_time now, const key& k, const code_piece& copy)
 {
-    if (!d_decode || k.octets == 0 || ratios.size() < ratios_of(k) ||
+    if (!d_decode || k.octets == 0 || copy.ratios.size() < ratios_of(k) ||
         ratios_of(k) > most_ratios) {
         return std::nullopt;
     }
     auto e = find(k);
-    if (e != d_entries.end() && e->copies == most_copies) {
+    if (e != d_entries.end() && (e->copies == most_copies || e->code != copy.code)) {
         erase(e);
         e = d_entries.end();
     }
-    std::vector<float> sum(ratios.begin(), ratios.end());
+    std::vector<float> sum(copy.ratios.begin(), copy.ratios.end());
     if (e != d_entries.end()) {
         std::transform(
             e->sum.begin(), e->sum.end(), sum.begin(), sum.begin(), std::plus<float>());
     }
     const size_t octets = k.octets + crc_octets;
-    auto segment = packed(d_decode(std::move(sum), 8 * octets), octets);
+    auto segment = packed(d_decode(copy.code, std::move(sum), 8 * octets), octets);
     if (!good(segment)) {
-        keep(now, e, k, ratios);
+        keep(now, e, k, copy);
         return std::nullopt;
     }
     if (e != d_entries.end()) {
@@ -69,11 +69,12 @@ soft_copies::add(station_time now, const key& k, const std::vector<int8_t>& rati
 void soft_copies::keep(station_time now,
                        std::list<entry>::iterator e,
                        const key& k,
-                       const std::vector<int8_t>& ratios)
+                       const code_piece& copy)
 {
     if (e == d_entries.end()) {
         d_ratios += ratios_of(k);
-        e = d_entries.insert(e, { k, now, 0, std::vector<int16_t>(ratios_of(k)) });
+        e = d_entries.insert(
+            e, { k, now, 0, copy.code, std::vector<int16_t>(ratios_of(k)) });
     } else {
         d_entries.splice(d_entries.end(), d_entries, e);
     }
@@ -81,7 +82,7 @@ void soft_copies::keep(station_time now,
     ++e->copies;
     std::transform(e->sum.begin(),
                    e->sum.end(),
-                   ratios.begin(),
+                   copy.ratios.begin(),
                    e->sum.begin(),
                    [](int16_t a, int8_t b) { return static_cast<int16_t>(a + b); });
     while (d_ratios > most_ratios) {

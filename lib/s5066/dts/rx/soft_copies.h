@@ -3,6 +3,7 @@
 #pragma once
 
 #include "s5066/config/code_decoder.h"
+#include "s5066/pdu/code_piece.h"
 #include "s5066/words/address.h"
 
 #include <hf/time.h>
@@ -18,7 +19,7 @@ namespace gr::hf::s5066 {
 
 /*! \brief Adds up the soft bits of damaged copies of a segment, and decodes the sum.
  *
- * The code of the serial tone runs on through the blocks. So the code bits of a segment
+ * The code of some waveforms runs on through the blocks. So the code bits of a segment
  * are the same in every copy, wherever the copy stands, once the part of the header is
  * removed (code_ratios). The sum of the log-likelihood ratios is what an ideal receiver
  * of independent noises would decode.
@@ -61,12 +62,13 @@ public:
     explicit soft_copies(code_decoder decode) : d_decode(std::move(decode)) {}
 
     /*! \brief Take a damaged copy.
-     *  \param ratios of the segment and its CRC after zeros, see code_ratios::of_segment()
+     *  \param copy of the segment and its CRC, see code_ratios::of_segment(). Copies in
+     *         another code than this one are dropped.
      *  \return the good segment without its CRC, if the copies so far suffice for it.
      *          Empty also if there are fewer ratios than two for each bit.
      */
     std::optional<std::vector<uint8_t>>
-    add(station_time now, const key& k, const std::vector<int8_t>& ratios);
+    add(station_time now, const key& k, const code_piece& copy);
     //! The segment is complete.
     void drop(const key& k);
     //! Drop sums that are too old.
@@ -79,6 +81,7 @@ private:
         key k;
         station_time last{}; // copy
         unsigned copies = 0;
+        kernel::code_plan code;
         std::vector<int16_t> sum;
     };
     std::list<entry>::iterator find(const key& k);
@@ -86,7 +89,7 @@ private:
     void keep(station_time now,
               std::list<entry>::iterator e,
               const key& k,
-              const std::vector<int8_t>& ratios);
+              const code_piece& copy);
 
     code_decoder d_decode;
     std::list<entry> d_entries; // the one with the latest copy last
