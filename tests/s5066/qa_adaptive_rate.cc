@@ -218,7 +218,7 @@ TEST(adaptive_rate, segments_of_a_trial_are_at_most_a_quarter_of_it)
     r.block_snr_db = { -9, -12, -6, -9 };
     p.on_reception({}, peer, r);
     p.choose_data();
-    p.on_frames({}, peer, mode::parse("4539-75S"), 10, 0, 200);
+    p.on_frames({}, peer, { mode::parse("4539-75S"), 10, 0, 200 });
     const auto segment = [&p](const char* m) {
         return *p.segment_octets(peer, mode::parse(m));
     };
