@@ -33,6 +33,14 @@ link_settings(int channels, bool wide, const std::map<std::string, double>& sett
     return s;
 }
 
+ale::address_book known_stations(const ale_book& book)
+{
+    ale::address_book known{ book.self, book.nets, book.scanned };
+    for (const auto& [address, station] : book.peers)
+        known.peers.push_back(station);
+    return known;
+}
+
 class ale_station_impl : public ale_station, public modem_impl
 {
 public:
@@ -48,7 +56,7 @@ public:
                          gr::io_signature::make(streams, streams, sizeof(gr_complex))),
           modem_impl(lock_step, false, 0, 1, start_delay_s, level, 3),
           d_radio(settings,
-                  { book.self, book.nets, book.scanned },
+                  known_stations(book),
                   static_cast<size_t>(streams),
                   seed,
                   s5066::promised_bps),
@@ -267,7 +275,7 @@ ale_station::sptr ale_station::make(const ale_book& book,
     if (streams < 1)
         throw std::invalid_argument("streams " + std::to_string(streams) +
                                     ": allowed are 1 and the number of channels");
-    const ale::address_book known{ book.self, book.nets, book.scanned };
+    const auto known = known_stations(book);
     for (const auto& [address, station] : book.peers) {
         static_cast<void>(s5066::address(address));
         known.check_callable(station);

@@ -15,7 +15,8 @@ namespace {
 
 using namespace ale;
 
-// Events of words in order; "-" is a lost word, "/" the end of the transmission.
+// Events of words in order; "-" is a lost word, "/" the end of the transmission, "^" an
+// expected frame that follows from its start.
 std::vector<rx_event> events(const std::vector<std::string>& texts)
 {
     std::vector<rx_event> all;
@@ -25,6 +26,7 @@ std::vector<rx_event> events(const std::vector<std::string>& texts)
         e.votes = 45;
         e.what = text == "-"   ? rx_event::kind::lost
                  : text == "/" ? rx_event::kind::end
+                 : text == "^" ? rx_event::kind::again
                                : rx_event::kind::word;
         if (e.what == rx_event::kind::word)
             e.text = word::parse(text).value();
@@ -97,6 +99,28 @@ TEST(frame_reader, most_frequent_address_counts)
     EXPECT_EQ(
         frames({ "TO:KWX", "TO:KWX", "TO:KWX", "DATA:95@", "TO:KWX", "-", "TIS:SAM" }),
         list{ "TO KWX95 TIS SAM" });
+}
+
+// Noise after the end of a frame may look like a word. It must not delay the frame.
+TEST(frame_reader, nothing_follows_the_conclusion_of_a_call)
+{
+    for (const auto* more : { "REP:JRA", "FROM:IMQ", "CMD:ABC" }) {
+        frame_reader reader;
+        for (const auto& e : events({ "TO:JOE", "TO:JOE", "TIS:SAM", more }))
+            reader.push(e);
+        const auto f = reader.poll();
+        ASSERT_TRUE(f) << more;
+        EXPECT_EQ(f->to_string(), "TO JOE TIS SAM");
+        reader.finish();
+        EXPECT_FALSE(reader.poll()) << more;
+    }
+}
+
+TEST(frame_reader, a_frame_that_follows_again_counts_once)
+{
+    EXPECT_EQ(
+        frames({ "TO:JOE", "TIS:EDG", "^", "TO:JOE", "TO:JOE", "TIS:EDG", "DATA:AR@" }),
+        list{ "TO JOE TIS EDGAR" });
 }
 
 TEST(frame_reader, groups)

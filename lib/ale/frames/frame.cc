@@ -148,4 +148,24 @@ std::vector<word> words_of(const frame_plan& plan)
     return words;
 }
 
+std::vector<expected_words::sequence> answers_to(const frame_plan& plan)
+{
+    std::vector<expected_words::sequence> answers;
+    for (const bool wanted : { true, false })
+        for (const bool report : { false, true }) {
+            auto p = plan_to(plan.from, plan.to.front());
+            p.answer_wanted = wanted;
+            if (report)
+                p.report.emplace();
+            expected_words::sequence words;
+            for (const auto& w : words_of(p)) {
+                words.emplace_back(w);
+                if (w.kind == preamble::cmd) // what it reports is not known
+                    words.back().reset();
+            }
+            answers.push_back(std::move(words));
+        }
+    return answers;
+}
+
 } // namespace gr::hf::ale

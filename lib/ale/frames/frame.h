@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ale/frames/commands.h"
+#include "ale/words/expected_words.h"
 #include "ale/words/word.h"
 
 #include <cstddef>
@@ -68,5 +69,14 @@ frame_plan plan_to(const std::string& to, const std::string& from);
  *  \throws std::invalid_argument that names the value and what is allowed
  */
 std::vector<word> words_of(const frame_plan& plan);
+
+//! Words of the longest of answers_to(): two addresses of 15 characters.
+constexpr size_t longest_answer_words = 16;
+
+/*! \brief Frames with which a single station may answer: TIS and TWAS, without and with a
+ *         report of link quality.
+ *  \param plan frame to one station that was sent
+ */
+std::vector<expected_words::sequence> answers_to(const frame_plan& plan);
 
 } // namespace gr::hf::ale

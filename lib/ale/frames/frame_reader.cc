@@ -44,6 +44,10 @@ void frame_reader::push(const rx_event& e)
         d_held.reset();
         lose();
         break;
+    case rx_event::kind::again:
+        d_held.reset();
+        forget_frame();
+        break;
     default:
         d_held.reset();
         end_frame();
@@ -67,7 +71,10 @@ std::optional<frame> frame_reader::poll()
 
 void frame_reader::take(const rx_event& e)
 {
-    if (d_frame.words >= most_words)
+    const auto kind = e.text.kind;
+    const bool concluded = d_part == part::sender && !d_to.empty();
+    if (d_frame.words >= most_words ||
+        (concluded && (kind == preamble::from || kind == preamble::cmd)))
         end_frame();
     count(e);
     switch (e.text.kind) {
@@ -129,6 +136,11 @@ void frame_reader::extend(const word& w)
         return;
     }
     const bool address = d_part != part::command;
+    const bool after_sender = d_part == part::sender && d_open.words.size() == 1;
+    if (after_sender && w.kind == preamble::rep) { // never follows TIS or TWAS
+        lose();
+        return;
+    }
     if (w.kind == d_open.words.back().kind ||
         (address && d_open.words.size() >= longest_address_words))
         close_part(); // not of this frame
@@ -208,6 +220,12 @@ void frame_reader::end_frame()
         if (!d_frame.from.empty() || most_readings() >= readings_without_sender)
             d_frames.push_back(d_frame);
     }
+    forget_frame();
+}
+
+void frame_reader::forget_frame()
+{
+    d_part = part::nothing;
     d_frame = {};
     d_to.clear();
     d_thru.clear();

@@ -45,6 +45,7 @@ private:
     void lose();
     void close_part();
     void end_frame();
+    void forget_frame();
     void count(const rx_event& e);
     static void add(std::vector<reading>& all, const reading& r);
     static const reading* most_frequent(const std::vector<reading>& all);

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "ale/words/expected_words.h"
 #include "ale/words/word.h"
 
 #include <cstddef>
@@ -45,6 +46,10 @@ struct link_action {
     kind what = kind::tune;
     size_t channel = 0;
     std::vector<word> words;
+    /*! Of transmit: frames of which one is awaited after it, while the state of the engine
+     *  stays as transmitted() leaves it.
+     */
+    std::vector<expected_words::sequence> answers;
     std::string text;                 //!< of transmit: the frame in its text form
     std::string peer;                 //!< a station, or a net that we called
     std::vector<std::string> members; //!< of a net that we called: those that answered

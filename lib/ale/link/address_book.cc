@@ -5,6 +5,7 @@
 #include "ale/words/address.h"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 namespace gr::hf::ale {
@@ -107,6 +108,24 @@ bool address_book::may_concern(const word& w) const
             (text[0] != '@' && text.find('?') != std::string::npos));
 }
 
+expected_words address_book::expected() const
+{
+    std::set<std::string> known(peers.begin(), peers.end());
+    for (const auto& [net, members] : nets)
+        known.insert(members.begin(), members.end());
+    for (const auto& [station, channels] : scanned)
+        known.insert(station);
+    for (const auto& own : self)
+        known.erase(own);
+    expected_words e;
+    for (const auto& a : self)
+        e.called.push_back(address_words(preamble::to, a).front());
+    for (const auto& a : known)
+        for (const auto first : { preamble::tis, preamble::twas })
+            e.callers.push_back(address_words(first, a));
+    return e;
+}
+
 void address_book::check() const
 {
     if (self.empty() || self.size() > most_self)
@@ -129,6 +148,8 @@ void address_book::check() const
             throw std::invalid_argument("scanned channels " + std::to_string(channels) +
                                         " of '" + station + "': allowed are 0 to 100");
     }
+    for (const auto& a : peers)
+        check_address(a);
 }
 
 void address_book::check_callable(const std::string& to) const

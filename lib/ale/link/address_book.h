@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "ale/words/expected_words.h"
 #include "ale/words/word.h"
 
 #include <cstddef>
@@ -20,6 +21,8 @@ struct address_book {
     std::map<std::string, std::vector<std::string>> nets;
     //! Channels that another station scans; 0: it hears all of them at once.
     std::map<std::string, int> scanned;
+    //! Other stations that may call, besides those of \ref nets and \ref scanned.
+    std::vector<std::string> peers{};
 
     //! How a called address concerns this station.
     struct match {
@@ -38,6 +41,8 @@ struct address_book {
 
     //! The word may be the first of an address that concerns this station.
     bool may_concern(const word& w) const;
+    //! Words of calls to this station, and of all other stations of the book. No frames.
+    expected_words expected() const;
 
     //! \throws std::invalid_argument that names the address and what is allowed
     void check() const;

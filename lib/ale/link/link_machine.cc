@@ -315,6 +315,10 @@ void link_machine::transmit(transmission what, const frame_plan& plan, station_t
     f.from = plan.from;
     f.answer_wanted = plan.answer_wanted;
     a.text = f.to_string();
+    // An answer to a net or a group is acknowledged to all of it.
+    if ((what == transmission::call && !d_book.nets.count(plan.to.front())) ||
+        (what == transmission::answer && d_in->slots == 0))
+        a.answers = answers_to(plan);
     // What was half read before is not continued after it.
     for (auto& c : d_channels)
         c.reader = {};

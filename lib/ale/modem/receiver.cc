@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
+#include <string>
 
 namespace gr::hf::ale {
 
@@ -24,6 +26,10 @@ constexpr float largest_power = 1e18f;
 
 // Rows within which one place is the strongest: half a tone.
 constexpr int64_t apart = rows_per_tone / 2;
+
+// Words that are read before the one that started a track.
+constexpr size_t earlier_words = 2;
+constexpr size_t samples_per_word = tones_per_word * samples_per_tone;
 
 // Twice the logarithm of how many words there are for one in each set: fewer words need
 // less proof.
@@ -43,9 +49,18 @@ const word_match& chosen(const std::array<word_match, word_sets>& found, bool me
     return found[best];
 }
 
+// Score of the word that fits best.
+float best_score(const soft_word& w)
+{
+    float best = 0;
+    for (const auto& match : best_words(w.bits))
+        best = std::max(best, match.score);
+    return best / w.norm;
+}
+
 } // namespace
 
-receiver::receiver(const receiver_limits& limits)
+receiver::receiver(const receiver_limits& limits, size_t history_words)
     : d_limits(limits),
       d_resampler(rates::default_modem,
                   kernel::fraction::of(tone_row_sample_rate / rates::default_modem, 100),
@@ -54,8 +69,28 @@ receiver::receiver(const receiver_limits& limits)
                   stop_hz,
                   1),
       d_mixer((rates::default_subcarrier - middle_tone_hz) / tone_row_sample_rate),
-      d_samples(kept_samples)
+      d_history_words(history_words), d_bits(history_words),
+      d_samples((history_words + 3) * samples_per_word)
 {
+    if (history_words < least_history)
+        throw std::invalid_argument("history " + std::to_string(history_words) +
+                                    " words: allowed are " +
+                                    std::to_string(least_history) + " and more");
+}
+
+void receiver::expect(const expected_words& e)
+{
+    d_called = e.called;
+    d_callers = e.callers;
+    auto frames = e.frames;
+    frames.erase(std::remove_if(frames.begin(),
+                                frames.end(),
+                                [this](const auto& words) {
+                                    return words.empty() || !words.back() ||
+                                           words.size() > d_history_words;
+                                }),
+                 frames.end());
+    d_frames.start(frames);
 }
 
 void receiver::push(const std::complex<float>* x, size_t n)
@@ -71,7 +106,7 @@ void receiver::push(const std::complex<float>* x, size_t n)
         d_resampler.take(d_piece.data());
         d_mixer.run(d_piece.data(), d_piece.size());
         for (const auto& sample : d_piece)
-            d_samples[static_cast<size_t>(d_sample_count++) % kept_samples] = sample;
+            d_samples[static_cast<size_t>(d_sample_count++) % d_samples.size()] = sample;
         d_rows.push(d_piece.data(), d_piece.size(), [this](const tone_rows::row& r) {
             on_row(r);
         });
@@ -102,8 +137,111 @@ void receiver::on_row(const tone_rows::row& r)
     }
     const int64_t now = d_bits.rows();
     d_bits.push(r);
+    await_frame();
     follow(now);
     search(now);
+}
+
+// Before follow(), which would read or lose the last word of the frame.
+void receiver::await_frame()
+{
+    const auto m = d_frames.push(d_bits, d_limits.frame, apart);
+    if (!m || m->end - d_last.end < 2 * apart) // its last word was read already
+        return;
+    if (!contradicted(*m))
+        take_frame(*m);
+}
+
+// Whether another word was sent where the frame has one, or nothing where it has its last.
+bool receiver::contradicted(const frame_search::match& m) const
+{
+    const auto& words = d_frames.words(m.frame);
+    place p{ m.end, m.offset };
+    for (auto w = words.rbegin(); w != words.rend(); ++w, p.end -= rows_per_word) {
+        if (!*w)
+            continue;
+        const soft_word soft = d_bits.at(p.end, p.offset);
+        const float score = correlate(encode(**w), soft.bits) / soft.norm;
+        const bool last = w == words.rbegin();
+        if (last && (score < d_limits.frame_last ||
+                     score < best_score(soft) - d_limits.frame_worse))
+            return true;
+        const auto e = read_standing(p, false);
+        if (e && score < e->score - d_limits.frame_worse)
+            return true;
+    }
+    return false;
+}
+
+// A frame follows whose last word ends in row \p end.
+void receiver::restart_track(int64_t end)
+{
+    if (!d_track)
+        return;
+    const int64_t phase = (end - d_track->where.end + rows_per_word) % rows_per_word;
+    if (std::min(phase, rows_per_word - phase) >= 2 * apart)
+        return end_track();
+    rx_event e;
+    e.what = rx_event::kind::again;
+    e.start_s = start_of(end);
+    d_events.push_back(e);
+    d_track.reset();
+}
+
+void receiver::take_frame(const frame_search::match& m)
+{
+    restart_track(m.end);
+    d_best.reset();
+    const auto& words = d_frames.words(m.frame);
+    const auto before = static_cast<int64_t>(words.size()) - 1;
+    place p{ m.end - before * rows_per_word, m.offset };
+    d_track.emplace().where = p;
+    d_last = { m.end, 0 };
+    for (const auto& expected : words) {
+        const soft_word w = d_bits.at(p.end, p.offset);
+        auto e = read_standing(p, false);
+        if (expected) {
+            e = event_of(p, w, *expected, correlate(encode(*expected), w.bits));
+            measure(p, *e);
+        }
+        if (e)
+            report(*e);
+        else
+            lose(p.end);
+        d_last.score = std::max(d_last.score, e ? e->score : 0);
+        d_track->where = p;
+        p.end += rows_per_word;
+    }
+    d_track->lost = 0;
+}
+
+// A word of the track.
+void receiver::report(const rx_event& e)
+{
+    d_events.push_back(e);
+    auto& t = *d_track;
+    const auto kind = e.text.kind;
+    if (is_extension(kind)) {
+        if (!t.conclusion.empty())
+            t.conclusion.push_back(e.text);
+        return;
+    }
+    t.message = kind == preamble::cmd;
+    if (kind == preamble::to)
+        t.called = e.text;
+    t.conclusion.clear();
+    if (kind == preamble::tis || kind == preamble::twas)
+        t.conclusion.push_back(e.text);
+}
+
+void receiver::lose(int64_t end)
+{
+    rx_event missing;
+    missing.what = rx_event::kind::lost;
+    missing.start_s = start_of(end);
+    d_events.push_back(missing);
+    if (!d_track->conclusion.empty())
+        d_track->conclusion.emplace_back(); // continues no address
 }
 
 void receiver::search(int64_t now)
@@ -152,10 +290,10 @@ void receiver::settle(const candidate& c)
         c.event.score < d_last.score + d_limits.better)
         return;
     end_track();
+    d_track.emplace().where = c.where;
     read_earlier(c);
-    d_events.push_back(c.event);
+    report(c.event);
     d_last = { c.where.end, c.event.score };
-    d_track = track{ c.where, false, 0 };
     follow(d_bits.rows() - 1);
 }
 
@@ -163,39 +301,40 @@ void receiver::read_earlier(const candidate& c)
 {
     std::deque<rx_event> earlier;
     place p = c.where;
-    for (size_t words = 0; words + 2 < soft_bits::history_words; ++words) {
+    for (size_t words = 0; words < earlier_words; ++words) {
         p = best_near(p.end - rows_per_word, p.offset);
-        const auto e = read(p, false);
-        if (!e || !stands(*e) || !starts_address(e->text) ||
-            p.end - rows_per_word < d_last.end)
+        auto e = read_known(p, called_words(c.event.text));
+        if (!e)
+            e = read_standing(p, false);
+        if (!e || !starts_address(e->text) || p.end - rows_per_word < d_last.end)
             break;
         earlier.push_front(*e);
     }
-    d_events.insert(d_events.end(), earlier.begin(), earlier.end());
+    for (const auto& e : earlier)
+        report(e);
 }
 
 void receiver::follow(int64_t now)
 {
-    if (!d_track || now <= d_track->where.end + rows_per_word)
+    // A frame that ends here is found first.
+    const int64_t delay = rows_per_word + (d_frames.active() ? 2 * apart : 0);
+    if (!d_track || now <= d_track->where.end + delay)
         return;
     const int64_t expected = d_track->where.end + rows_per_word;
     const place p = best_near(expected, d_track->where.offset);
-    const auto e = read(p, d_track->message);
-    if (e && stands(*e)) {
-        d_events.push_back(*e);
+    auto e = read_known(p, known_next());
+    if (!e)
+        e = read_standing(p, d_track->message);
+    if (e) {
+        report(*e);
         d_track->where = p;
         d_track->lost = 0;
         d_last = { p.end, e->score };
-        if (!is_extension(e->text.kind))
-            d_track->message = e->text.kind == preamble::cmd;
         return;
     }
     d_track->where.end = expected;
     ++d_track->lost;
-    rx_event missing;
-    missing.what = rx_event::kind::lost;
-    missing.start_s = start_of(expected);
-    d_events.push_back(missing);
+    lose(expected);
     if (d_track->lost >= d_limits.most_lost)
         end_track();
 }
@@ -224,7 +363,16 @@ receiver::place receiver::best_near(int64_t end, size_t offset) const
     return best;
 }
 
-// Whether a word in its expected place counts.
+// The word in its place, if it counts.
+std::optional<rx_event> receiver::read_standing(const place& p, bool message) const
+{
+    auto e = read(p, message);
+    if (e && !stands(*e))
+        e.reset();
+    return e;
+}
+
+// Whether a word in its place counts without being expected.
 bool receiver::stands(const rx_event& e) const
 {
     const auto& t = e.text.text;
@@ -242,14 +390,68 @@ std::optional<rx_event> receiver::read(const place& p, bool message) const
         return std::nullopt;
     const auto found = best_words(w.bits);
     const auto& match = chosen(found, message);
-    rx_event e;
-    e.score = match.score / w.norm;
-    e.fit = e.score / w.strength;
-    e.text = match.what;
-    e.start_s = start_of(p.end);
-    e.votes = d_bits.votes(p.end, p.offset);
+    auto e = event_of(p, w, match.what, match.score);
     if (e.score >= d_limits.follow)
         measure(p, e);
+    return e;
+}
+
+rx_event
+receiver::event_of(const place& p, const soft_word& w, const word& text, float sum) const
+{
+    rx_event e;
+    e.text = text;
+    e.start_s = start_of(p.end);
+    if (w.norm <= 0) // silence
+        return e;
+    e.score = sum / w.norm;
+    e.fit = e.score / w.strength;
+    e.votes = d_bits.votes(p.end, p.offset);
+    return e;
+}
+
+// First words of the called address, where \p read is a word of the same frame.
+std::vector<word> receiver::called_words(const word& read) const
+{
+    auto words = d_called;
+    if (!words.empty() && read.kind == preamble::to)
+        words.push_back(read);
+    return words;
+}
+
+// Words that may be next in a call: its called address again, or that of a known caller.
+std::vector<word> receiver::known_next() const
+{
+    std::vector<word> next;
+    const auto& t = *d_track;
+    if (!t.called)
+        return next;
+    if (t.conclusion.empty() && !t.message)
+        next = called_words(*t.called);
+    for (const auto& words : d_callers)
+        if (words.size() > t.conclusion.size() &&
+            std::equal(t.conclusion.begin(), t.conclusion.end(), words.begin()))
+            next.push_back(words[t.conclusion.size()]);
+    return next;
+}
+
+// The best of some words, if it counts where they are expected.
+std::optional<rx_event> receiver::read_known(const place& p,
+                                             const std::vector<word>& known) const
+{
+    const soft_word w = d_bits.at(p.end, p.offset);
+    if (known.empty() || w.norm <= 0)
+        return std::nullopt;
+    word_match best;
+    for (const auto& next : known) {
+        const float sum = correlate(encode(next), w.bits);
+        if (sum > best.score)
+            best = { next, sum };
+    }
+    auto e = event_of(p, w, best.what, best.score);
+    if (e.score < d_limits.known || e.score < best_score(w) - d_limits.known_worse)
+        return std::nullopt;
+    measure(p, e);
     return e;
 }
 
@@ -261,7 +463,7 @@ float receiver::energy(int64_t first, size_t count, double hz) const
                                    static_cast<float>(std::sin(step)));
     std::complex<float> phase(1), sum(0);
     for (size_t k = 0; k < count; ++k) {
-        sum += phase * d_samples[(static_cast<size_t>(first) + k) % kept_samples];
+        sum += phase * d_samples[(static_cast<size_t>(first) + k) % d_samples.size()];
         phase *= turn;
     }
     return std::norm(sum);

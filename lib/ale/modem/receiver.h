@@ -2,9 +2,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "ale/modem/frame_search.h"
 #include "ale/modem/soft_bits.h"
 #include "ale/modem/tone_rows.h"
 #include "ale/words/coding.h"
+#include "ale/words/expected_words.h"
 #include "radio/mixer.h"
 #include "radio/resampler.h"
 
@@ -22,7 +24,8 @@ struct rx_event {
     enum class kind {
         word, //!< a word was read
         lost, //!< no word could be read where one was expected
-        end   //!< the transmission is over, or another one has replaced it
+        end,  //!< the transmission is over, or another one has replaced it
+        again //!< an expected frame follows from its start; words of it so far are void
     };
     kind what = kind::word;
     double start_s = 0; //!< start of the word, or of the first one after the last, s
@@ -37,7 +40,7 @@ struct rx_event {
 /*! \brief Limits of the receiver.
  *  \details Scores are correlations of a codeword with the 147 soft bits, so noise has a
  *  standard deviation of 1 whatever its level. With 2^24 words the best of pure noise
- *  reaches about 5.
+ *  reaches about 5. Those of expected words: docs/log/ale-linking.md.
  */
 struct receiver_limits {
     float lock = 7.2f;      //!< least score of the first word of a transmission
@@ -48,6 +51,15 @@ struct receiver_limits {
     float follow_fit = 0.8f; //!< least fit of the next words
     float better = 1.0f;     //!< by which the word of another transmission must be better
     int most_lost = 3;       //!< words in a row that may be lost (A.5.5.2.4)
+
+    float known = 4.5f;       //!< least score of an expected word of a call
+    float known_worse = 1.0f; //!< most by which any other word may be better
+    //! Least sum of the scores of an expected frame, over the root of their number.
+    float frame = 6.5f;
+    float frame_last = 3.5f; //!< least score of its last word
+    //! Most by which any other word may be better than its last word, and a word that is
+    //! proved by itself better than one of the earlier words.
+    float frame_worse = 2.0f;
 };
 
 /*! \brief Receiver of 2G ALE: samples to words.
@@ -55,11 +67,28 @@ struct receiver_limits {
  *  cyclic, so a stream that starts two bits late decodes as well. The start of words is
  *  therefore proved by content: the first word must start an address, and within a word's
  *  length the best candidate counts. Every word is then decoded where it is expected.
+ *
+ *  A station that knows who may call, and which frame it waits for, reads more: see expect().
  */
 class receiver
 {
 public:
-    explicit receiver(const receiver_limits& limits = {});
+    //! Without expectations.
+    static constexpr size_t least_history = 4;
+
+    /*! \param history_words number of words, from least_history on, that are remembered.
+     *         Expected frames with more words are not searched for.
+     */
+    explicit receiver(const receiver_limits& limits = {},
+                      size_t history_words = least_history);
+
+    /*! \brief What the station expects from now on. It replaces what was expected before.
+     *  \details In a call whose called address was read, that address again, own addresses
+     *  and known callers need less proof. The words of an expected frame are reported
+     *  together, after its last one. An event of kind end comes before them if they replace
+     *  another transmission, and one of kind again if words of this one were reported.
+     */
+    void expect(const expected_words& e);
 
     /*! \brief Take \p n samples of baseband, as the data modem does: 9600 samples/s, 1800 Hz
      *         of audio at 0 Hz.
@@ -80,7 +109,6 @@ public:
 
 private:
     static constexpr int64_t rows_per_word = tones_per_word * rows_per_tone;
-    static constexpr size_t kept_samples = 16384; // more than soft_bits::history_words
 
     struct place {
         int64_t end = 0; // last row of the word
@@ -95,6 +123,8 @@ private:
         place where; // of the latest word
         bool message = false;
         int lost = 0;
+        std::optional<word> called;   // latest TO
+        std::vector<word> conclusion; // TIS or TWAS, and the words after it
     };
     // The latest word that was read.
     struct last_word {
@@ -109,6 +139,9 @@ private:
     };
 
     void on_row(const tone_rows::row& r);
+    void await_frame();
+    bool contradicted(const frame_search::match& m) const;
+    void take_frame(const frame_search::match& m);
     void search(int64_t now);
     void judge(const place& p);
     void settle(const candidate& c);
@@ -116,8 +149,18 @@ private:
     void follow(int64_t now);
     bool stands(const rx_event& e) const;
     std::optional<rx_event> read(const place& p, bool message) const;
+    std::vector<word> called_words(const word& read) const;
+    std::vector<word> known_next() const;
+    std::optional<rx_event> read_known(const place& p,
+                                       const std::vector<word>& known) const;
+    std::optional<rx_event> read_standing(const place& p, bool message) const;
+    rx_event
+    event_of(const place& p, const soft_word& w, const word& text, float sum) const;
+    void report(const rx_event& e);
+    void lose(int64_t end);
     place best_near(int64_t end, size_t offset) const;
     void end_track();
+    void restart_track(int64_t end);
     void measure(const place& p, rx_event& e) const;
     float energy(int64_t first, size_t count, double hz) const;
     double start_of(int64_t end) const;
@@ -127,7 +170,11 @@ private:
     kernel::mixer d_mixer;
     std::vector<std::complex<float>> d_piece;
     tone_rows d_rows;
+    const size_t d_history_words;
     soft_bits d_bits;
+    frame_search d_frames;
+    std::vector<word> d_called; // of expected_words, as d_callers
+    std::vector<std::vector<word>> d_callers;
     std::vector<std::complex<float>> d_samples; // the latest ones, a ring
     int64_t d_sample_count = 0;
     std::optional<place> d_place;    // strongest of the latest rows

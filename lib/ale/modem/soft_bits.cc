@@ -19,7 +19,11 @@ float log_likelihood(float energy)
 
 } // namespace
 
-soft_bits::soft_bits() : d_streams(rows_per_tone * offset_count) {}
+soft_bits::soft_bits(size_t history_words)
+    : d_kept((history_words + 1) * bits_per_word), d_room(d_kept + bits_per_word),
+      d_streams(rows_per_tone * offset_count, std::vector<float>(d_room))
+{
+}
 
 void soft_bits::push(const tone_rows::row& r)
 {
@@ -39,16 +43,15 @@ void soft_bits::push(const tone_rows::row& r)
     }
     const auto phase = static_cast<size_t>(d_rows) % rows_per_tone;
     auto& used = d_used[phase];
-    const bool full = used + bits_per_tone > room;
-    constexpr size_t kept = (history_words + 1) * bits_per_word;
+    const bool full = used + bits_per_tone > d_room;
     for (size_t f = 0; f < offset_count; ++f) {
         auto& to = d_streams[phase * offset_count + f];
         if (full)
-            std::copy(to.end() - kept, to.end(), to.begin());
+            std::copy(to.end() - static_cast<ptrdiff_t>(d_kept), to.end(), to.begin());
         for (size_t bit = 0; bit < bits_per_tone; ++bit)
-            to[(full ? kept : used) + bit] = soft[bit][f];
+            to[(full ? d_kept : used) + bit] = soft[bit][f];
     }
-    used = (full ? kept : used) + bits_per_tone;
+    used = (full ? d_kept : used) + bits_per_tone;
     ++d_rows;
 }
 

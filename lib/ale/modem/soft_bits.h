@@ -25,18 +25,18 @@ public:
     //! Energy of a tone over the noise that the likelihoods assume: at -7 dB in 3 kHz.
     static constexpr float expected = 4.8f;
 
-    soft_bits();
+    /*! \param history_words number of words that remain: the latest tone of a word may be
+     *         this number of words old
+     */
+    explicit soft_bits(size_t history_words);
 
     //! The next row.
     void push(const tone_rows::row& r);
     //! Rows so far.
     int64_t rows() const { return d_rows; }
 
-    //! Whole words that remain: the latest tone of a word may be this many words old.
-    static constexpr size_t history_words = 4;
-
     /*! \brief The word whose last tone ends in row \p end at offset \p offset.
-     *  \param end at most rows() - 1; older ones than history_words give zeros
+     *  \param end at most rows() - 1; older ones than the history give zeros
      */
     soft_word at(int64_t end, size_t offset) const;
     /*! \brief How many of 48 bits are equal in all three copies, 0 to 48: the votes that
@@ -46,13 +46,13 @@ public:
 
 private:
     static constexpr size_t bits_per_word = tones_per_word * bits_per_tone;
-    static constexpr size_t room = (history_words + 2) * bits_per_word;
 
-    // Bits of the tones that are rows_per_tone rows apart, in order of time.
-    using stream = std::array<float, room>;
     const float* word_at(int64_t end, size_t offset) const;
 
-    std::vector<stream> d_streams; // by row modulo rows_per_tone, then offset
+    const size_t d_kept, d_room; // bits that remain, and that there is room for
+    // Bits of the tones that are rows_per_tone rows apart, in order of time. By row modulo
+    // rows_per_tone, then offset.
+    std::vector<std::vector<float>> d_streams;
     std::array<size_t, rows_per_tone> d_used{};
     int64_t d_rows = 0;
 };

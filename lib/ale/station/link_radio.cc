@@ -37,8 +37,11 @@ link_radio::link_radio(const link_settings& settings,
                                     ": allowed are " + (settings.wide ? "" : "1 and ") +
                                     std::to_string(settings.channels) +
                                     ", one for each channel");
+    d_expected.words = book.expected();
     for (size_t k = 0; k < (d_wide ? streams : 1); ++k) {
-        d_receivers.push_back(std::make_unique<receiver>());
+        d_receivers.push_back(
+            std::make_unique<receiver>(receiver_limits{}, longest_answer_words));
+        d_receivers.back()->expect(d_expected.words);
         d_ears.push_back(
             { kernel::carrier_detector(kernel::symbol_grid(symbol_rate_bd)), {} });
     }
@@ -54,6 +57,8 @@ station_time link_radio::now() const
 void link_radio::receive(const std::vector<const sample*>& in, size_t n, sample* modem)
 {
     d_zeros.resize(std::max(d_zeros.size(), n));
+    if (!d_expected.words.frames.empty() && d_link.state() != d_expected.state)
+        await_nothing();
     d_samples += static_cast<int64_t>(n);
     const bool off = d_sending.has_value() || deaf();
     const auto state = d_link.state();
@@ -128,6 +133,7 @@ void link_radio::take_actions()
         }
         if (a->what == link_action::kind::transmit) {
             d_sending.emplace(a->words, static_cast<double>(rate), subcarrier_hz);
+            d_expected.answers = a->answers;
             d_started = false;
         }
         if (d_reported.size() < most_reported)
@@ -156,10 +162,26 @@ link_radio::transmit(const sample* modem, size_t n, const std::vector<sample*>& 
     if (done < n) {
         span.last = done > 0 ? done - 1 : 0;
         d_sending.reset();
-        d_link.transmitted(now());
+        await_answer();
         take_actions();
     }
     return span;
+}
+
+// The transmission is over.
+void link_radio::await_answer()
+{
+    d_link.transmitted(now());
+    d_expected.words.frames = std::move(d_expected.answers);
+    d_expected.receiver = d_wide ? d_link.channel() : 0;
+    d_expected.state = d_link.state();
+    d_receivers[d_expected.receiver]->expect(d_expected.words);
+}
+
+void link_radio::await_nothing()
+{
+    d_expected.words.frames.clear();
+    d_receivers[d_expected.receiver]->expect(d_expected.words);
 }
 
 std::optional<link_action> link_radio::poll()

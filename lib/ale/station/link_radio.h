@@ -71,6 +71,8 @@ private:
     void hear(size_t receiver, const sample* x, size_t n);
     void sense(size_t receiver, const sample* x, size_t n);
     void take_actions();
+    void await_answer();
+    void await_nothing();
     size_t channel_at(double seconds) const;
     size_t stream() const { return d_streams == 1 ? 0 : d_link.channel(); }
     // A wide radio hears all channels while its transmitter is tuned.
@@ -93,6 +95,13 @@ private:
     std::deque<std::pair<int64_t, size_t>> d_tuned; // from which sample on, channel
     int64_t d_samples = 0, d_tuned_at = 0;
     std::optional<transmitter> d_sending;
+    // What the station expects to hear.
+    struct expectation {
+        std::vector<expected_words::sequence> answers; // to the frame that is sent
+        expected_words words; // without frames: known callers alone
+        size_t receiver = 0;  // that waits for the frames
+        link_state state{};   // in which it waits
+    } d_expected;
     bool d_detected = false; // tones on this channel of the scan
     bool d_started = false;  // the first sample of d_sending is out
     std::vector<sample> d_piece, d_zeros;

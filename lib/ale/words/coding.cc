@@ -102,6 +102,14 @@ coded_word encode(const word& w)
     return out;
 }
 
+float correlate(const coded_word& w, const std::array<float, bits_per_copy>& soft)
+{
+    float sum = 0;
+    for (size_t k = 0; k < bits_per_copy; ++k)
+        sum += w[k] ? soft[k] : -soft[k];
+    return sum;
+}
+
 unsigned tone_of(unsigned bits)
 {
     static_assert(tone_bits[4] == 6 && tone_bits[7] == 4);

@@ -29,6 +29,11 @@ using coded_word = std::array<uint8_t, bits_per_copy>;
  */
 coded_word encode(const word& w);
 
+/*! \brief How well a word fits soft bits: their sum, those of zeros negated.
+ *  \param soft 49 soft bits as in coded_word, positive for 1
+ */
+float correlate(const coded_word& w, const std::array<float, bits_per_copy>& soft);
+
 //! Tone of three bits, the first the highest: 0 for 750 Hz to 7 for 2500 Hz.
 unsigned tone_of(unsigned bits);
 //! Bits of a tone, 0 to 7. The inverse of tone_of().

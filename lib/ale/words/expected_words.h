@@ -1,0 +1,27 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include "ale/words/word.h"
+
+#include <optional>
+#include <vector>
+
+namespace gr::hf::ale {
+
+/*! \brief Words that a station has reason to expect. A receiver accepts them with less proof
+ *         than others.
+ */
+struct expected_words {
+    //! All words of a frame in their order. Empty: any word, as of a link quality report.
+    using sequence = std::vector<std::optional<word>>;
+
+    //! First words of calls to this station: TO and the start of an own address.
+    std::vector<word> called;
+    //! Conclusions of calls by known stations: TIS or TWAS and a whole address.
+    std::vector<std::vector<word>> callers;
+    //! The station waits for one of these frames. They end with a word that is not empty.
+    std::vector<sequence> frames;
+};
+
+} // namespace gr::hf::ale
