@@ -50,11 +50,12 @@ def link(quick: bool, pool: sweep.Pool) -> None:
 @options(ale_receiver.Options, "wanted")
 @options(sweep.Pool, "pool")
 def ale(wanted: ale_receiver.Options, pool: sweep.Pool) -> None:
-    """Handshakes of 2G ALE over simulated channels, and frames read where there is none.
+    """Handshakes of 2G ALE stations over simulated channels, and frames read where there is none.
 
-    A handshake is a call to ten channels, the answer and the acknowledgement, through one
-    realisation of the channel (Table A-II of MIL-STD-188-141B). Then noise and transmissions of
-    data modems are heard. Fails if a target is missed.
+    Two whole stations with default settings make a call to ten channels, the answer and the
+    acknowledgement, through one realisation of the channel (Table A-II of MIL-STD-188-141B).
+    Both know ten other stations. Then a station that waits for an answer hears noise and
+    transmissions of data modems. Fails if a target is missed.
     """
     measure = ale_receiver
     jobs = len(wanted.points) + len(list(measure.quiet_jobs(wanted)))

@@ -4,6 +4,7 @@
 
 namespace py = pybind11;
 
+void bind_ale(py::module& m);
 void bind_ber(py::module& m);
 void bind_pep_sim(py::module& m);
 void bind_scenario(py::module& m);
@@ -12,11 +13,12 @@ void bind_symbols(py::module& m);
 
 PYBIND11_MODULE(experiments, m)
 {
-    m.doc() =
-        "Experiments in C++: error rates of the receiver, the data link on the event "
-        "simulator. A running station does not load them.";
+    m.doc() = "Experiments in C++: error rates of the receiver, handshakes of ALE, the "
+              "data link on "
+              "the event simulator. A running station does not load them.";
     // Modes and addresses are bound there.
     py::module::import("gnuradio.hf");
+    bind_ale(m);
     bind_ber(m);
     bind_symbols(m);
     bind_sim(m);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""2G ALE measured: how often a handshake is read (MIL-STD-188-141B Table A-II), and how often a
-frame is read where there is none."""
+"""2G ALE measured: how often two stations link in one handshake (MIL-STD-188-141B Table A-II), and
+how often a waiting station reads a frame where there is none."""
 from dataclasses import dataclass
 from typing import Iterator, List, NamedTuple, Optional, Tuple
 
@@ -8,16 +8,10 @@ import numpy as np
 
 from ... import hf_python as hf
 from ...options import option
-from .. import sweep
+from .. import experiments, sweep
 from . import ber
 
 RATE = 9600
-#: Frames of a handshake, as they must be read: call of 23 words to ten channels, answer,
-#: acknowledgement.
-FRAMES = ("TO JOE TIS SAM", "TO SAM TIS JOE", "TO JOE TIS SAM")
-#: Silence before, between and after the frames, s. The answer comes within Twr (0.65 s) and
-#: tuning.
-GAP_S = 1.5
 #: SNR in 3 kHz at which 95 % of the handshakes must be read, dB: by the standard, and ours.
 REQUIRED = {"awgn": (0.0, -6.0), "good": (8.5, -3.0), "poor": (11.0, 0.0)}
 #: Points that are measured by default.
@@ -54,14 +48,17 @@ class Options:
         POINTS, "Channels as in hf ber, each with its SNR in 3 kHz, dB.  [default: 15 points]",
         metavar="CHANNEL:DB,...", parse=parse_point)
     tries: int = option(200, "Handshakes at each point.", least=1)
+    channels: int = option(1, "Channels that both stations scan. 1: they stay on one.", least=1,
+                           most=100)
     offset: float = option(0.0, "Frequency offset, Hz.", metavar="HZ", least=-100, most=100)
     seed: int = option(1, "First seed; each handshake has its own.", least=0)
-    hours: float = option(1.0, "Hours of noise, and of other modems, in which no frame may be "
-                               "read.", least=0, most=1000)
+    hours: float = option(1.0, "Hours of noise, and of other modems, in which a station that "
+                               "waits for an answer may read no frame.", least=0, most=1000)
 
 
 class Linked(NamedTuple):
-    """Handshakes of one point. wrong: frames that nobody sent."""
+    """Handshakes of one point. wrong: links to a station that did not send, and stations heard
+    that do not exist."""
 
     channel: str
     snr_db: float
@@ -86,41 +83,20 @@ class Heard(NamedTuple):
     frames: int
 
 
-def texts(samples: np.ndarray) -> List[str]:
-    """Frames that are read in samples."""
-    receiver = hf.ale_receiver()
-    return [e["text"] for e in receiver.push(samples) + receiver.finish()
-            if e["type"] == "frame"]
-
-
-def handshake(channel: str, snr_db: float, offset_hz: float, seed: int) -> Tuple[bool, int]:
-    """Send one handshake, all frames through one realisation of the channel. Returns whether
-    all were read in order, and the number of frames that nobody sent."""
-    gap = np.zeros(round(GAP_S * RATE), np.complex64)
-    parts = [gap]
-    for own, to, scanned in (("SAM", "JOE", 10), ("JOE", "SAM", 0), ("SAM", "JOE", 0)):
-        parts += [hf.ale_modulate(hf.ale_words(own, [to], scanned)), gap]
-    path = hf.channel_model(f"{channel} snr={snr_db} offset={offset_hz}", seed=seed)
-    found = texts(path.process(np.concatenate(parts)))
-    read = 0
-    for text in found:
-        read += read < len(FRAMES) and text == FRAMES[read]
-    wrong = sum(text not in FRAMES and not text.endswith("...") for text in found)
-    return read == len(FRAMES), wrong
-
-
 def linking(channel: str, snr_db: float, o: Options) -> Linked:
     """Handshakes of one point."""
-    results = [handshake(channel, snr_db, o.offset, o.seed + k) for k in range(o.tries)]
+    words = f"{channel} snr={snr_db} offset={o.offset}"
+    results = [experiments.ale_handshake(words, o.seed + k, o.channels) for k in range(o.tries)]
     return Linked(channel, snr_db, o.offset, o.seed, o.tries,
-                  sum(linked for linked, _ in results), sum(wrong for _, wrong in results))
+                  sum(r.linked for r in results), sum(r.wrong for r in results))
 
 
 def noise(seed: int, seconds: float) -> Heard:
     """Noise alone."""
     samples = np.zeros(round(seconds * RATE), np.complex64)
     return Heard("noise", seed, seconds,
-                 len(texts(hf.channel_model("awgn snr=0", seed=seed).process(samples))))
+                 len(experiments.ale_frames(
+                     hf.channel_model("awgn snr=0", seed=seed).process(samples))))
 
 
 def other_modem(mode: str, seed: int, seconds: float) -> Heard:
@@ -132,7 +108,8 @@ def other_modem(mode: str, seed: int, seconds: float) -> Heard:
         octets = max(1, round(20.0 * hf.mode(mode).rate_bps / 8))
         parts += [hf.modulate(mode, rng.bytes(octets)), np.zeros(RATE, np.complex64)]
     path = hf.channel_model(f"awgn snr={OTHERS_SNR_DB}", seed=seed)
-    return Heard(mode, seed, seconds, len(texts(path.process(np.concatenate(parts)[:want]))))
+    samples = path.process(np.concatenate(parts)[:want])
+    return Heard(mode, seed, seconds, len(experiments.ale_frames(samples)))
 
 
 def quiet_jobs(o: Options) -> Iterator[Tuple[str, int, float]]:
@@ -159,7 +136,7 @@ def link_table(rows: List[Linked]) -> str:
         return [row.channel, f"{row.snr_db:g}", f"{row.linked} of {row.tries}",
                 f"{row.linked / row.tries:.1%}", f"{low:.1%} to {high:.1%}", str(row.wrong),
                 "" if required is None else f"95 % at {required:g} / {ours:g}", met]
-    return sweep.table(["channel", "SNR dB", "linked", "share", "95 % interval", "wrong frames",
+    return sweep.table(["channel", "SNR dB", "linked", "share", "95 % interval", "wrong",
                         "standard / target", ""], map(words, rows))
 
 
