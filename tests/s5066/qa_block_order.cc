@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/dts/rx/block_order.h"
+#include "scripted_peer.h"
 
 #include <gtest/gtest.h>
 
@@ -60,4 +61,29 @@ TEST(block_order, waits_for_a_missing_block_while_three_others_wait)
     }
     order.push(block(0)); // too late
     EXPECT_FALSE(order.take(true));
+}
+
+// The reception would have begun before all time, so its EOT would be over.
+TEST(block_order, a_number_without_sense_does_not_shorten_the_wait_for_the_end)
+{
+    for (const uint64_t number : { uint64_t(17), uint64_t(1) << 40 }) {
+        scripted_peer p;
+        p.bind(1, 3);
+        p.make_link();
+        auto d = scripted_peer::data(0);
+        d.eot = 20; // 10 s
+        auto e = block(number);
+        e.octets = encode(d);
+        rx_start s;
+        s.m = mode::parse("4539-75S"); // its blocks are shorter than the D_PDU
+        p.n.on_rx_start(p.now, s);
+        p.now += std::chrono::milliseconds(600);
+        p.n.on_rx_octets(p.now, e);
+        rx_end end;
+        end.reason = rx_end_reason::lost;
+        end.air_end = p.now;
+        p.n.on_rx_end(p.now, end);
+        EXPECT_FALSE(p.wait(8)) << number;
+        EXPECT_TRUE(p.wait(5)) << number;
+    }
 }

@@ -19,6 +19,9 @@ namespace gr::hf::s5066 {
 class block_order
 {
 public:
+    //! Missing blocks in a row; a larger gap means that the numbers make no sense.
+    static constexpr uint64_t most_missing = 16;
+
     //! A reception starts.
     void reset();
     //! Takes a block from the modem.
@@ -34,8 +37,6 @@ public:
 
 private:
     static constexpr size_t most_waiting = 3;
-    static constexpr uint64_t most_missing =
-        16; // in a row; a larger gap means that the numbers make no sense
 
     std::map<uint64_t, rx_octets> d_waiting; // by number
     uint64_t d_next = 0;
