@@ -1,11 +1,13 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// A whole data link: octets from the air with and without right CRCs, primitives of several
-// clients, transmissions, time.
+// A whole data link: octets and soft bits from the air with and without right CRCs, primitives
+// of several clients, transmissions, time.
 #include "fuzz/input.h"
+#include "modem/decode/segment_decoder.h"
 #include "s5066/node/node.h"
 #include "s5066/pdu/c_pdu.h"
 #include "s5066/pdu/d_pdu.h"
+#include "waveform/coding/convolutional_code.h"
 #include "waveform/timing.h"
 
 using namespace gr::hf;
@@ -16,18 +18,39 @@ namespace {
 
 const address own("1.1.0.0"), peer("1.2.0.0");
 const mode air_mode = mode::parse("4539-1200S");
+// Its code does not run on through the blocks, so its soft bits are of no use.
+const mode other_mode = mode::parse("4539-9600S");
+
+// Bits of the octet that describes a reception. The two lowest ones are the reason of its end.
+enum : uint8_t { soft = 4, numbered = 8, block_code = 16 };
+
+//! What the modem gives for octets: code bits without noise.
+std::vector<int8_t> ratios_of(const octets& o)
+{
+    std::vector<uint8_t> bits, code;
+    for (size_t k = 0; k < 8 * o.size(); ++k)
+        bits.push_back(o[k / 8] >> (k & 7) & 1);
+    kernel::convolutional_encoder(kernel::serial_tone_code(1))
+        .encode(bits.data(), bits.size(), code);
+    std::vector<int8_t> ratios;
+    for (const uint8_t c : code)
+        ratios.push_back(c ? -32 : 32);
+    return ratios;
+}
 
 struct station {
     explicit station(bool large)
-        : n([large] {
-              node_config c;
-              c.own = own;
-              c.mode = "4539-1200S";
-              c.keep_alive_s = 60;
-              c.trace = c.tap = true;
-              c.extensions = c.large_windows = large;
-              return c;
-          }())
+        : n(
+              [large] {
+                  node_config c;
+                  c.own = own;
+                  c.mode = "4539-1200S";
+                  c.keep_alive_s = 60;
+                  c.trace = c.tap = true;
+                  c.extensions = c.large_windows = large;
+                  return c;
+              }(),
+              kernel::decode_after_zeros)
     {
         for (uint8_t k = 1; k <= 2; ++k)
             n.sis_in(now,
@@ -50,18 +73,51 @@ struct station {
         while (n.poll_tap())
             ;
     }
-    void receive(const octets& o, uint8_t how)
+    /*! A reception of \p o. With soft bits \p in has two records of pairs: octets with
+     *  errors, of which the soft bits know nothing, and soft bits that are wrong. Then
+     *  the number of the bit that each block's soft bits start with.
+     */
+    void receive(octets o, uint8_t how, input& in)
     {
-        n.on_rx_start(now, { air_mode, 12.0, 0 });
+        std::vector<int8_t> ratios;
+        if (how & soft) {
+            ratios = ratios_of(o);
+            const octets wrong = in.record(), noisy = in.record();
+            for (size_t k = 1; k < wrong.size() && !o.empty(); k += 2)
+                o[wrong[k - 1] % o.size()] ^= wrong[k];
+            for (size_t k = 1; k < noisy.size() && !ratios.empty(); k += 2)
+                ratios[noisy[k - 1] * 7u % ratios.size()] = static_cast<int8_t>(noisy[k]);
+        }
+        n.on_rx_start(now, { how & block_code ? other_mode : air_mode, 12.0, 0 });
+        uint64_t number = 0;
         for (size_t at = 0; at < o.size(); at += 90) {
             const auto begin = o.begin() + static_cast<ptrdiff_t>(at);
             const size_t size = std::min<size_t>(90, o.size() - at);
+            rx_octets e{ { begin, begin + static_cast<ptrdiff_t>(size) }, 12.0, 0.9 };
+            if (how & soft)
+                add_ratios(e, ratios, 16 * at, in);
+            if (how & numbered) {
+                // Missing, repeated, late and impossible numbers, too.
+                const uint8_t jump = in.u8();
+                number = jump < 224 ? number : number + jump - 232;
+                e.number = number++;
+            }
             now += std::chrono::milliseconds(600);
             n.on_tick(now);
-            n.on_rx_octets(
-                now, { { begin, begin + static_cast<ptrdiff_t>(size) }, 12.0, 0.9 });
+            n.on_rx_octets(now, e);
         }
         n.on_rx_end(now, { static_cast<rx_end_reason>(how % 4), now });
+    }
+    void add_ratios(rx_octets& e, const std::vector<int8_t>& all, size_t begin, input& in)
+    {
+        const uint8_t from = in.u8();
+        e.ratios_from = from < 128 ? from : uint64_t(in.u32()) << (from & 31);
+        // Usually they reach further than the octets, by the decoder's delay of 45 bits.
+        const size_t first =
+            std::min<size_t>(all.size(), begin + 2 * (from < 128 ? from : 0));
+        const size_t end = std::min(all.size(), begin + 16 * e.octets.size() + 90);
+        for (size_t k = first; k < end; ++k)
+            e.ratios.push_back(all[k]);
     }
     void transmit()
     {
@@ -159,7 +215,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* p, size_t size)
         const uint8_t what = in.u8();
         switch (what % 8) {
         case 0:
-            s.receive(in.record(), what >> 3);
+            s.receive(in.record(), what >> 3, in);
             break;
         case 1:
         case 2: {
@@ -168,7 +224,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* p, size_t size)
                 const auto d = some_d_pdu(in, large);
                 o.insert(o.end(), d.begin(), d.end());
             }
-            s.receive(o, in.u8());
+            s.receive(o, in.u8(), in);
             break;
         }
         case 3:
@@ -208,7 +264,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* p, size_t size)
             d.segment = encode(
                 c_pdu{ static_cast<c_pdu_type>(in.u8() % 8), in.u8(), in.record() });
             d.non_arq.c_pdu_size = static_cast<uint16_t>(d.segment.size());
-            s.receive(encode(d), 0);
+            s.receive(encode(d), 0, in);
         }
         }
         s.drain();

@@ -28,6 +28,30 @@ def s5066():
     return found
 
 
+def soft_bits():
+    """A station, its link, and damaged receptions with soft bits: what fuzz_node reads."""
+    link = bytes([7, 1, 0, 0])
+
+    def data(number, flags, size):
+        return (bytes([0, 1, 1, 0, 0, 4, number, flags, 0]) + bytes(12) +
+                record(bytes(range(1, 1 + size))))
+
+    # Two copies whose octets are damaged, and one of noisy soft bits before them.
+    copy = bytes([1]) + data(0, 0x0f, 40) + b"\x05" + record(bytes([25, 255, 30, 1]))
+    yield link + copy + record(b"") + b"\0"
+    yield link + copy + record(bytes(x for k in range(60) for x in (4 * k, 0x85))) + b"\0" + \
+        copy + record(b"") + b"\0"
+    # Three D_PDUs, the header of the second one damaged.
+    three = bytes([1 | 2 << 3]) + data(0, 7, 10) + data(1, 4, 10) + data(2, 4, 10)
+    size = 32  # of each: 18 of header, 10, and a CRC of 4
+    for wrong in ((size + 3, 255), (size + 3, 255, size + 20, 255), (2 * size + 3, 255)):
+        yield link + three + b"\x04" + record(bytes(wrong)) + record(b"") + b"\0"
+    # Blocks of which one is missing, and one whose soft bits are at an impossible place.
+    long = bytes([1]) + data(0, 0x0f, 200) + b"\x0c" + record(bytes([100, 255])) + record(b"")
+    yield link + long + bytes([45, 0, 45, 233, 45, 0])
+    yield link + long + bytes([159, 255, 255, 255, 255, 0, 45, 0, 45, 0])
+
+
 def seeds():
     """Target and octets."""
     vectors = s5066()
@@ -46,6 +70,8 @@ def seeds():
     yield "node", bytes([7, 1, 0, 0]) + bytes([5, 0x90]) + bytes([4, 0, 0, 3, 0, 0, 0, 0, 60]) + \
         bytes(60) + bytes([5, 0xA0, 6, 5, 0x90, 6])
     yield "node", bytes([7, 2, 0, 0, 1, 0, 1, 1, 0, 0, 4, 0, 47]) + bytes(40)
+    for octets in soft_bits():
+        yield "node", octets
     for kind in ("spdu", "cpdu"):
         for octets in of.get(kind, []):
             yield "pdu", octets
