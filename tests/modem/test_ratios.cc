@@ -77,7 +77,8 @@ TEST(ratios, keep_their_places_after_a_hole)
     ASSERT_GT(shares.size(), 8u);
     EXPECT_GT(shares[1], 0.99);
     EXPECT_GT(shares[shares.size() - 2], 0.99);
-    EXPECT_LT(
+    // Blocks of 0.6 s: the signal is found again within 3 s.
+    EXPECT_LE(
         std::count_if(shares.begin(), shares.end(), [](double s) { return s < 0.99; }),
         5);
 }
