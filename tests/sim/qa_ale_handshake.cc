@@ -17,6 +17,7 @@ size_t linked(const std::string& channel, size_t channels = 1)
         const auto r = ale_handshake(channel, seed, channels);
         EXPECT_TRUE(r.called || !r.answered);
         EXPECT_TRUE(r.answered || !r.linked);
+        EXPECT_TRUE(r.linked_at_last || !r.linked);
         count += r.linked;
     }
     return count;
@@ -41,6 +42,18 @@ TEST(ale_handshake, below_the_noise_nothing_is_read)
 TEST(ale_handshake, stations_use_what_they_know)
 {
     EXPECT_GE(linked("awgn snr=-10.5"), 10u);
+}
+
+TEST(ale_handshake, repeats_link_more_often)
+{
+    size_t first = 0, at_last = 0;
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+        const auto r = ale_handshake("good snr=-6", seed);
+        first += r.linked;
+        at_last += r.linked_at_last;
+    }
+    EXPECT_LT(first, 20u);
+    EXPECT_GT(at_last, first);
 }
 
 TEST(ale_handshake, equal_seeds_give_equal_handshakes)

@@ -25,8 +25,9 @@ constexpr size_t piece = 96; // 10 ms
 constexpr int scanned = 10;  // channels, of which the length of the call speaks
 // Each station has scanned all channels and waits for its Twt before a call.
 constexpr double lead_s = 5;
-// Listening, a call of 23 words, answer and acknowledgement, each with its wait.
-constexpr double longest_s = 25;
+// Two rounds of a call of 23 words, each with the wait for an answer and its repeat, and the
+// pause between them.
+constexpr double longest_s = 60;
 
 int64_t samples_in(double seconds)
 {
@@ -81,7 +82,7 @@ struct station {
     std::string own, other;
     link_radio radio;
     size_t asked = 0; // frames to which an answer is awaited
-    bool acknowledged = false;
+    bool acknowledged = false, failed = false;
     size_t linked = 0; // with the other station
     size_t wrong = 0;  // links with other ones
 
@@ -112,6 +113,7 @@ struct station {
             }
             if (a->what == kind::linked)
                 ++(a->peer == other ? linked : wrong);
+            failed |= a->what == kind::failed;
         }
     }
     size_t strangers()
@@ -150,11 +152,15 @@ ale_handshake(const std::string& channel, uint64_t seed, size_t channels)
         joe.step(in, air);
         // A link of the caller before any answer is a false one.
         r.wrong += sam.acknowledged && joe.asked == 0;
-        r.called = joe.asked > 0;
-        r.answered = r.called && sam.acknowledged;
-        r.linked = sam.linked > 0 && joe.linked > 0;
         // Further frames are those of another handshake.
-        if (r.wrong > 0 || r.linked || joe.asked > 1 || sam.asked > 1)
+        if (joe.asked < 2 && sam.asked < 2) {
+            r.called = joe.asked > 0;
+            r.answered = r.called && sam.acknowledged;
+            r.linked = sam.linked > 0 && joe.linked > 0;
+        }
+        r.linked_at_last = sam.radio.link().peer() == "JOE" && //
+                           joe.radio.link().peer() == "SAM";
+        if (r.wrong > 0 || r.linked_at_last || sam.failed)
             break;
     }
     r.wrong += sam.wrong + joe.wrong + sam.strangers() + joe.strangers();

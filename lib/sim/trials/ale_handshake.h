@@ -10,20 +10,22 @@
 
 namespace gr::hf::sim {
 
-//! How far the first handshake of two ALE stations came.
+//! How far the call of an ALE station came.
 struct ale_handshake_result {
     bool called = false;   //!< the call was read: the called station answered
     bool answered = false; //!< the answer was read: the caller acknowledged
     bool linked = false;   //!< the acknowledgement was read: both are linked
+    //! Both are linked with the repeated answers and further calls of the default settings.
+    bool linked_at_last = false;
     //! Links to a station that did not send, and stations heard that do not exist.
     size_t wrong = 0;
 };
 
-/*! \brief One handshake of two stations with default settings: SAM calls JOE.
+/*! \brief A call of two stations with default settings: SAM calls JOE.
  *  \details Both are whole stations (ale::link_radio) that know ten others. Each hears the
  *  other through one realisation of the channel, the same in both directions. Repeated
- *  answers and further calls do not count. The call has 23 words, as to ten channels
- *  (MIL-STD-188-141B Table A-II).
+ *  answers and further calls count only in linked_at_last. The call has 23 words, as to ten
+ *  channels (MIL-STD-188-141B Table A-II).
  *  \param channel words of a channel with an SNR
  *  \param seed of the channel and of the phase of the scan
  *  \param channels 1: both stay on their channel; more, to 100: both scan these, and JOE

@@ -27,15 +27,18 @@ std::vector<std::string> frames(const samples& x)
 void bind_ale(py::module& m)
 {
     py::class_<sim::ale_handshake_result>(
-        m,
-        "ale_handshake_result",
-        "How far the first handshake of two ALE stations came.")
+        m, "ale_handshake_result", "How far the call of an ALE station came.")
         .def_readonly("called", &sim::ale_handshake_result::called, "The call was read.")
         .def_readonly(
             "answered", &sim::ale_handshake_result::answered, "The answer was read.")
         .def_readonly("linked",
                       &sim::ale_handshake_result::linked,
                       "The acknowledgement was read: both are linked.")
+        .def_readonly(
+            "linked_at_last",
+            &sim::ale_handshake_result::linked_at_last,
+            "Both are linked with the repeated answers and further calls of the "
+            "default settings.")
         .def_readonly("wrong",
                       &sim::ale_handshake_result::wrong,
                       "Links to a station that did not send, and stations heard that do "
@@ -47,10 +50,10 @@ void bind_ale(py::module& m)
         py::arg("seed"),
         py::arg("channels") = 1,
         py::call_guard<py::gil_scoped_release>(),
-        "One handshake of two whole stations with default settings: SAM calls JOE with "
+        "A call of two whole stations with default settings: SAM calls JOE with "
         "23 words, JOE answers, SAM acknowledges, each through one realisation of the "
-        "channel. Both know ten other stations. Repeated answers and further calls do "
-        "not count.\n\n"
+        "channel. Both know ten other stations. Repeated answers and further calls count "
+        "only in linked_at_last.\n\n"
         "channel: words of a channel with an SNR. seed: of the channel and of the phase "
         "of the scan. channels: 1: both stay on their channel; more, to 100: both scan "
         "these.\n\n"
