@@ -312,29 +312,27 @@ return found;
 
 def test_what_was_received_is_drawn(read_only):
     url, _, servers, _ = read_only
-    hf("console", "ping", "--to", "1.2.0.2", "--server", servers[0], "--count", "2",
-       "--clock-speed", "30", "--timeout", "30")
-    with chromium(1400, 1200) as browser:
-        browser.get(url)
-        live(browser)
+    # Two minutes of station time are four seconds here: pings go on while curves are looked for.
+    pings = subprocess.Popen(
+        ["hf", "console", "ping", "--to", "1.2.0.2", "--server", servers[0], "--count", "1000",
+         "--clock-speed", "30", "--timeout", "10"], stdout=subprocess.DEVNULL)
+    try:
+        with chromium(1400, 1200) as browser:
+            browser.get(url)
+            live(browser)
 
-        def drawn(station, name, colour):
-            return browser.execute_script(
-                DRAWN, f".station:nth-child({station}) canvas.{name}", colour)
+            def drawn(station, name, colour):
+                return browser.execute_script(
+                    DRAWN, f".station:nth-child({station}) canvas.{name}", colour)
 
-        for name in ("snr", "doppler", "delay", "profile", "symbols"):
-            until(lambda name=name: drawn(2, name, "--rx") > 8)
-        tab(browser, "Data link")
-        # Two minutes of station time are four seconds here: pings go on while both are looked for.
-        pings = subprocess.Popen(
-            ["hf", "console", "ping", "--to", "1.2.0.2", "--server", servers[0], "--count", "100",
-             "--clock-speed", "30", "--timeout", "10"], stdout=subprocess.DEVNULL)
-        try:
+            for name in ("snr", "doppler", "delay", "profile", "symbols"):
+                until(lambda name=name: drawn(2, name, "--rx") > 8)
+            tab(browser, "Data link")
             until(lambda: drawn(1, "dpdu-times", "--tx") > 8
                   and drawn(2, "dpdu-times", "--rx") > 8)
-        finally:
-            pings.terminate()
-            pings.wait(20)
+    finally:
+        pings.terminate()
+        pings.wait(20)
 
 
 BELOW = """
