@@ -44,6 +44,14 @@ octets read_message(tcp::socket& s)
     return message;
 }
 
+//! A truncated response to a question: the rest is to be had by TCP.
+std::vector<octets> truncated(octets question)
+{
+    question[2] = 0x83;
+    question[3] = 0x80;
+    return { question };
+}
+
 /*! Clients, the near half, the far half, and a resolver whose answers the test gives. The
  *  sockets of the test are read without waiting, so everything is on one thread.
  */
@@ -208,12 +216,7 @@ TEST_F(dns_edges, a_truncated_answer_is_fetched_by_tcp)
         });
     };
     accept();
-    answer_of = [](const octets& q) {
-        octets cut = q;
-        cut[2] = 0x83; // a response, truncated
-        cut[3] = 0x80;
-        return std::vector<octets>{ cut };
-    };
+    answer_of = truncated;
     udp::socket client(io, any_port);
     send(client, ask("www.example.org"));
     const auto r = read(reply(client));
@@ -226,12 +229,7 @@ TEST_F(dns_edges, a_truncated_answer_is_fetched_by_tcp)
 
 TEST_F(dns_edges, a_resolver_without_tcp_is_a_failure)
 {
-    answer_of = [](const octets& q) {
-        octets cut = q;
-        cut[2] = 0x83;
-        cut[3] = 0x80;
-        return std::vector<octets>{ cut };
-    };
+    answer_of = truncated;
     udp::socket client(io, any_port);
     send(client, ask("www.example.org"));
     const auto r = read(reply(client));
