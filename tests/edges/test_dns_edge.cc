@@ -52,6 +52,11 @@ std::vector<octets> truncated(octets question)
     return { question };
 }
 
+std::optional<dns::response> read(const std::optional<octets>& v)
+{
+    return v ? dns::read_response(v->data(), v->size()) : std::nullopt;
+}
+
 /*! Clients, the near half, the far half, and a resolver whose answers the test gives. The
  *  sockets of the test are read without waiting, so everything is on one thread.
  */
@@ -133,6 +138,13 @@ struct dns_edges : testing::Test {
             return std::nullopt;
         return r;
     }
+    //! What a client is told of www.example.org.
+    std::optional<dns::response> answer()
+    {
+        udp::socket client(io, any_port);
+        send(client, ask("www.example.org"));
+        return read(reply(client));
+    }
 
     boost::asio::io_context io;
     fake_subnet net;
@@ -146,11 +158,6 @@ struct dns_edges : testing::Test {
     };
     std::vector<octets> asked;
 };
-
-std::optional<dns::response> read(const std::optional<octets>& v)
-{
-    return v ? dns::read_response(v->data(), v->size()) : std::nullopt;
-}
 
 TEST_F(dns_edges, a_question_gets_the_answer_of_the_far_resolver)
 {
@@ -174,9 +181,7 @@ TEST_F(dns_edges, an_answer_with_another_number_is_ignored)
         forged[1] ^= 1;
         return std::vector<octets>{ forged, { q[0] }, addresses(q) };
     };
-    udp::socket client(io, any_port);
-    send(client, ask("www.example.org"));
-    const auto r = read(reply(client));
+    const auto r = answer();
     ASSERT_TRUE(r);
     ASSERT_EQ(r->addresses.size(), 1u);
     EXPECT_EQ(r->addresses[0].to_string(), "192.0.2.1");
@@ -188,9 +193,7 @@ TEST_F(dns_edges, a_silent_resolver_is_asked_again)
         return asked.size() > 2 ? std::vector<octets>{ addresses(q) }
                                 : std::vector<octets>{};
     };
-    udp::socket client(io, any_port);
-    send(client, ask("www.example.org"));
-    const auto r = read(reply(client));
+    const auto r = answer();
     ASSERT_TRUE(r);
     EXPECT_EQ(r->addresses.size(), 1u);
     ASSERT_EQ(asked.size(), 4u);
@@ -217,9 +220,7 @@ TEST_F(dns_edges, a_truncated_answer_is_fetched_by_tcp)
     };
     accept();
     answer_of = truncated;
-    udp::socket client(io, any_port);
-    send(client, ask("www.example.org"));
-    const auto r = read(reply(client));
+    const auto r = answer();
     ASSERT_TRUE(r);
     ASSERT_EQ(r->addresses.size(), 1u);
     EXPECT_EQ(r->addresses[0].to_string(), "192.0.2.1");
@@ -230,9 +231,7 @@ TEST_F(dns_edges, a_truncated_answer_is_fetched_by_tcp)
 TEST_F(dns_edges, a_resolver_without_tcp_is_a_failure)
 {
     answer_of = truncated;
-    udp::socket client(io, any_port);
-    send(client, ask("www.example.org"));
-    const auto r = read(reply(client));
+    const auto r = answer();
     ASSERT_TRUE(r);
     EXPECT_EQ(r->code, dns::rcode::server_failure);
     EXPECT_TRUE(r->addresses.empty());

@@ -29,14 +29,17 @@ TEST(ale_handshake, a_clear_channel_links_always)
 {
     EXPECT_EQ(linked("awgn snr=0"), 20u);
     EXPECT_EQ(linked("awgn snr=0", 10), 20u);
-    EXPECT_EQ(ale_handshake("awgn snr=0", 1).wrong, 0u);
+    const auto r = ale_handshake("awgn snr=0", 1);
+    EXPECT_EQ(r.false_links, 0u);
+    EXPECT_EQ(r.strangers, 0u);
 }
 
 TEST(ale_handshake, below_the_noise_nothing_is_read)
 {
     const auto r = ale_handshake("awgn snr=-30", 1);
     EXPECT_FALSE(r.called || r.answered || r.linked);
-    EXPECT_EQ(r.wrong, 0u);
+    EXPECT_EQ(r.false_links, 0u);
+    EXPECT_EQ(r.strangers, 0u);
 }
 
 TEST(ale_handshake, stations_use_what_they_know)

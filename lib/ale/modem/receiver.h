@@ -25,7 +25,7 @@ struct rx_event {
         word, //!< a word was read
         lost, //!< no word could be read where one was expected
         end,  //!< the transmission is over, or another one has replaced it
-        again //!< an expected frame follows from its start. Words of it so far are void.
+        again //!< the words of an expected frame follow, all of them: forget those before
     };
     kind what = kind::word;
     double start_s = 0; //!< start of the word, or of the first one after the last, s

@@ -16,7 +16,7 @@ struct expected_words {
     //! All words of a frame in their order. Empty: any word, as of a link quality report.
     using sequence = std::vector<std::optional<word>>;
 
-    //! First words of calls to this station, TO with the start of an own address.
+    //! With these words calls to this station begin: TO and three characters of its address.
     std::vector<word> called;
     //! Conclusions of calls by known stations: TIS or TWAS and a whole address.
     std::vector<std::vector<word>> callers;

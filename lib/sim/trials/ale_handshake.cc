@@ -151,7 +151,7 @@ ale_handshake(const std::string& channel, uint64_t seed, size_t channels)
         sam.step(in, air);
         joe.step(in, air);
         // A link of the caller before any answer is a false one.
-        r.wrong += sam.acknowledged && joe.asked == 0;
+        r.false_links += sam.acknowledged && joe.asked == 0;
         // Further frames are those of another handshake.
         if (joe.asked < 2 && sam.asked < 2) {
             r.called = joe.asked > 0;
@@ -160,10 +160,11 @@ ale_handshake(const std::string& channel, uint64_t seed, size_t channels)
         }
         r.linked_at_last = sam.radio.link().peer() == "JOE" && //
                            joe.radio.link().peer() == "SAM";
-        if (r.wrong > 0 || r.linked_at_last || sam.failed)
+        if (r.false_links > 0 || r.linked_at_last || sam.failed)
             break;
     }
-    r.wrong += sam.wrong + joe.wrong + sam.strangers() + joe.strangers();
+    r.false_links += sam.wrong + joe.wrong;
+    r.strangers = sam.strangers() + joe.strangers();
     return r;
 }
 

@@ -17,8 +17,8 @@ struct ale_handshake_result {
     bool linked = false;   //!< the acknowledgement was read: both are linked
     //! Both are linked with the repeated answers and further calls of the default settings.
     bool linked_at_last = false;
-    //! Links to a station that did not send, and stations heard that do not exist.
-    size_t wrong = 0;
+    size_t false_links = 0; //!< to a station that did not send
+    size_t strangers = 0;   //!< stations heard that do not exist
 };
 
 /*! \brief A call of two stations with default settings: SAM calls JOE.

@@ -39,10 +39,12 @@ void bind_ale(py::module& m)
             &sim::ale_handshake_result::linked_at_last,
             "Both are linked with the repeated answers and further calls of the "
             "default settings.")
-        .def_readonly("wrong",
-                      &sim::ale_handshake_result::wrong,
-                      "Links to a station that did not send, and stations heard that do "
-                      "not exist.");
+        .def_readonly("false_links",
+                      &sim::ale_handshake_result::false_links,
+                      "Links to a station that did not send.")
+        .def_readonly("strangers",
+                      &sim::ale_handshake_result::strangers,
+                      "Stations heard that do not exist.");
     m.def(
         "ale_handshake",
         &sim::ale_handshake,

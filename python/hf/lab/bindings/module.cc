@@ -13,9 +13,9 @@ void bind_symbols(py::module& m);
 
 PYBIND11_MODULE(experiments, m)
 {
-    m.doc() = "Experiments in C++: error rates of the receiver, handshakes of ALE, the "
-              "data link on "
-              "the event simulator. A running station does not load them.";
+    m.doc() =
+        "Experiments in C++: error rates of the receiver, calls of ALE stations, the "
+        "data link on the event simulator. A running station does not load them.";
     // Modes and addresses are bound there.
     py::module::import("gnuradio.hf");
     bind_ale(m);

@@ -58,8 +58,8 @@ class Options:
 
 class Linked(NamedTuple):
     """Calls of one point. linked: in the first handshake. at_last: with the repeats of the
-    default settings. wrong: links to a station that did not send, and stations heard
-    that do not exist."""
+    default settings. false_links: to a station that did not send. strangers: stations heard that
+    do not exist."""
 
     channel: str
     snr_db: float
@@ -68,7 +68,8 @@ class Linked(NamedTuple):
     tries: int
     linked: int
     at_last: int
-    wrong: int
+    false_links: int
+    strangers: int
 
     @property
     def interval(self) -> Tuple[float, float]:
@@ -91,7 +92,7 @@ def linking(channel: str, snr_db: float, o: Options) -> Linked:
     results = [experiments.ale_handshake(words, o.seed + k, o.channels) for k in range(o.tries)]
     return Linked(channel, snr_db, o.offset, o.seed, o.tries,
                   sum(r.linked for r in results), sum(r.linked_at_last for r in results),
-                  sum(r.wrong for r in results))
+                  sum(r.false_links for r in results), sum(r.strangers for r in results))
 
 
 def noise(seed: int, seconds: float) -> Heard:
@@ -138,10 +139,10 @@ def link_table(rows: List[Linked]) -> str:
         met = "" if row.snr_db != ours else "met" if row.linked >= 0.95 * row.tries else "missed"
         return [row.channel, f"{row.snr_db:g}", f"{row.linked} of {row.tries}",
                 f"{row.linked / row.tries:.1%}", f"{low:.1%} to {high:.1%}",
-                f"{row.at_last / row.tries:.1%}", str(row.wrong),
+                f"{row.at_last / row.tries:.1%}", str(row.false_links), str(row.strangers),
                 "" if required is None else f"95 % at {required:g} / {ours:g}", met]
     return sweep.table(["channel", "SNR dB", "linked", "share", "95 % interval",
-                        "with repeats", "wrong",
+                        "with repeats", "false links", "strangers",
                         "standard / target", ""], map(words, rows))
 
 
