@@ -1,7 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""make_manual.py FOLDER: what the commands say of themselves, as hf.bash (completion) and, where
-click-man is installed, as manual pages man1/*.1."""
+"""make_manual.py FOLDER [--pages]: bash completion and manual pages of all commands.
+
+Writes hf.bash and, with --pages, man1/*.1. The pages need click-man. From Python 3.12 on,
+click-man needs the distutils that setuptools brings.
+"""
 import inspect
 import os
 import sys
@@ -21,23 +24,19 @@ def with_plain_help(command: click.Command) -> click.Command:
     return command
 
 
-def main(folder: str) -> None:
+def main(folder: str, with_pages: bool) -> None:
     """Write all into the folder."""
     pages = os.path.join(folder, "man1")
     os.makedirs(pages, exist_ok=True)
     with open(os.path.join(folder, "hf.bash"), "w", encoding="utf-8") as file:
         file.write("# SPDX-License-Identifier: GPL-3.0-or-later\n"
                    + BashComplete(hf, {}, "hf", "_HF_COMPLETE").source())
-    try:
-        from click_man.core import write_man_pages
-    except ImportError as error:
-        # From Python 3.12 on, click-man needs the distutils that setuptools brings.
-        print(f"no manual pages: {error.msg} (Debian: python3-click-man, python3-setuptools)",
-              file=sys.stderr)
+    if not with_pages:
         return
+    from click_man.core import write_man_pages
     # Commands are imported when they are called; the pages want all of them.
     hf.commands = {name: hf.get_command(None, name) for name in COMMANDS}
     write_man_pages("hf", with_plain_help(hf), version=version.__version__, target_dir=pages)
 
 
-main(sys.argv[1])
+main(sys.argv[1], "--pages" in sys.argv[2:])

@@ -21,6 +21,13 @@ function(hf_engine name)
   hf_warnings(hf_${name})
 endfunction()
 
+# Compiling the tests is half of the build, so they are not optimised and share one precompiled header.
+# The code under test is optimised all the same.
+function(hf_quickly_compiled target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)
+  target_precompile_headers(${target} REUSE_FROM hf_test_headers)
+endfunction()
+
 # hf_gtest(NAME SOURCES a.cc ... LINK hf_x ...): a GoogleTest program, found by ctest.
 # HF_VECTORS names tests/vectors inside the tests.
 function(hf_gtest name)
@@ -30,8 +37,7 @@ function(hf_gtest name)
   target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_compile_definitions(test_${name}
                              PRIVATE HF_VECTORS="${CMAKE_SOURCE_DIR}/tests/vectors")
-  # Compiling the tests is half of the build. The code under test is optimised all the same.
-  target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  hf_quickly_compiled(test_${name})
   hf_warnings(test_${name})
   gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT 300)

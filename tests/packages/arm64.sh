@@ -40,7 +40,7 @@ in_bare "$suite" "$folder" "
     export DEBIAN_FRONTEND=noninteractive
     dpkg --add-architecture arm64
     apt-get -q update
-    apt-get -qy --no-install-recommends install crossbuild-essential-arm64 ccache cmake ninja-build pkgconf \\
+    apt-get -qy --no-install-recommends install crossbuild-essential-arm64 cmake ninja-build pkgconf \\
         {libgtest,libvolk,libfftw3,libliquid,libboost,libssl,zlib1g,libasound2}-dev:arm64 libgtest-dev
     mkdir /root/gr-hf && tar -C /root/gr-hf -xf /out/tree.tar && cd /root/gr-hf
     export PKG_CONFIG_LIBDIR=/usr/lib/aarch64-linux-gnu/pkgconfig:/usr/share/pkgconfig

@@ -44,11 +44,11 @@ deb ${mirror%/debian}/debian-security $suite-security main"
 }
 
 # in_bare SYSTEM FOLDER COMMANDS: runs shell commands as root in a throwaway copy of the bare
-# system. FOLDER is /out there. Runs of a system share downloaded packages and the cache of ccache.
+# system. FOLDER is /out there. Runs of a system share downloaded packages.
 in_bare() {
-    local work archives=$cache/archives-${1%/*} compiled=$cache/ccache-${1/\//-} status=0
+    local work archives=$cache/archives-${1%/*} status=0
     make_bare "$1"
-    mkdir -p "$archives/partial" "$compiled" "$2"
+    mkdir -p "$archives/partial" "$2"
     work=$(mktemp -d "$cache/run.XXXXXX")
     mkdir "$work/up" "$work/wk" "$work/root"
     # shellcheck disable=SC2016
@@ -60,18 +60,17 @@ in_bare() {
         mount --rbind /dev "$root/dev"
         mount --rbind /sys "$root/sys"
         mount -t tmpfs tmpfs "$root/run"
-        mkdir -p "$root/etc/apt/sources.list.d" "$root/out" "$root/base" "$root/root/.cache/ccache"
+        mkdir -p "$root/etc/apt/sources.list.d" "$root/out" "$root/base"
         mount --bind "$3" "$root/out"
         mount --bind "$2" "$root/base"
         mount --bind "$4" "$root/var/cache/apt/archives"
-        mount --bind "$5" "$root/root/.cache/ccache"
         cp /etc/resolv.conf "$root/etc/resolv.conf"
         # As the installer of Debian writes it.
         echo "127.0.0.1 localhost" >"$root/etc/hosts"
         exec chroot "$root" env -i HOME=/root LANG=C.UTF-8 TERM=dumb \
             PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-            bash -euo pipefail -c "$6"
-    ' bash "$work" "$cache/$1" "$2" "$archives" "$compiled" "$3" </dev/null || status=$?
+            bash -euo pipefail -c "$5"
+    ' bash "$work" "$cache/$1" "$2" "$archives" "$3" </dev/null || status=$?
     rm -rf --one-file-system "$work"
     return $status
 }

@@ -10,21 +10,18 @@ import subprocess
 import pytest
 
 SOURCE = os.environ["HF_SOURCE_DIR"]
+BUILD = os.environ["HF_BUILD_DIR"]
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     """The prefix, and what the installation said.
 
-    Configured for the usual prefix and installed into another one, as package builders do.
+    The build folder is configured for the usual prefix and installed into another one, as
+    package builders do.
     """
     prefix = tmp_path_factory.mktemp("prefix")
-    build = tmp_path_factory.mktemp("build")
-    subprocess.run(["cmake", "-G", "Ninja", "-S", SOURCE, "-B", str(build),
-                    "-DBUILD_TESTING=OFF"],
-                   check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["cmake", "--build", str(build)], check=True, stdout=subprocess.DEVNULL)
-    said = subprocess.run(["cmake", "--install", str(build), "--prefix", str(prefix)],
+    said = subprocess.run(["cmake", "--install", BUILD, "--prefix", str(prefix)],
                           check=True, capture_output=True, text=True)
     return prefix, said.stdout + said.stderr
 
