@@ -39,6 +39,7 @@ function(hf_gtest name)
                              PRIVATE HF_VECTORS="${CMAKE_SOURCE_DIR}/tests/vectors")
   hf_quickly_compiled(test_${name})
   hf_warnings(test_${name})
+  add_dependencies(short_tests test_${name})
   gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT 300)
 endfunction()

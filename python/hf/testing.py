@@ -112,6 +112,13 @@ def skips(junit: str) -> List[str]:
     return found
 
 
+def long_tests(source: str) -> List[str]:
+    """Regular expressions of the tests that only `hf test --all` runs: the first word of each line
+    of tests/long.txt. Raises OSError."""
+    with open(os.path.join(source, "tests", "long.txt"), encoding="utf-8") as file:
+        return [line.split()[0] for line in file if line.strip() and not line.startswith("#")]
+
+
 def ctest_command(build: str, junit: str, jobs: int, select: Optional[str], verbose: bool,
                   extra: List[str]) -> List[str]:
     """The command line of ctest."""

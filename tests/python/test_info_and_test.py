@@ -92,6 +92,9 @@ def test_help(hf, command):
 PROJECT = """
 cmake_minimum_required(VERSION 3.22)
 project(few NONE)
+add_custom_target(programs)
+add_custom_target(short_tests)
+add_custom_target(others ALL COMMAND touch others_were_built)
 enable_testing()
 add_test(NAME fine COMMAND true)
 add_test(NAME other_fine COMMAND true)
@@ -106,6 +109,8 @@ add_test(NAME absent COMMAND /nonexistent)
 def build(tmp_path):
     """A build directory with two good tests, a skipped one and two that fail."""
     (tmp_path / "CMakeLists.txt").write_text(PROJECT)
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "long.txt").write_text("# seconds\nother_f.*  12 of them\nbig  4\n")
     folder = tmp_path / "build"
     subprocess.run(["cmake", "-G", "Ninja", "-S", tmp_path, "-B", folder], check=True,
                    capture_output=True)
@@ -113,14 +118,32 @@ def build(tmp_path):
 
 
 def test_summary_and_output_of_failures(hf, build):
-    r = hf("test", env=build)
+    r = hf("test", "--all", env=build)
     assert r.status == 1
     assert r.out == b"tests: 2 passed, 2 failed, 1 skipped\n"
-    assert "what went wrong" in r.err and "other_fine" in r.err
+    assert "what went wrong" in r.err and "other_fine" in r.err and "--all" not in r.err
+
+
+def test_long_tests_run_and_are_built_when_asked_for(hf, build, tmp_path):
+    others = tmp_path / "build" / "others_were_built"
+    r = hf("test", env=build)
+    assert r.out == b"tests: 1 passed, 2 failed, 1 skipped\n" and not others.exists()
+    assert "other_fine" not in r.err and "./hf test --all" in r.err
+    assert hf("test", "-k", "other_fine", env=build).out.startswith(b"tests: 1 passed")
+    assert others.exists()
+
+
+def test_every_line_of_long_tests_names_a_test():
+    listed = subprocess.run(["ctest", "--test-dir", os.environ["HF_BUILD_DIR"], "-N"],
+                            capture_output=True, text=True, check=True).stdout
+    names = re.findall(r"Test +#[0-9]+: (.+)", listed)
+    assert len(names) > 1000
+    for expression in testing.long_tests(TREE):
+        assert any(re.fullmatch(expression, name) for name in names), expression
 
 
 def test_what_was_skipped_is_said_with_its_reason(hf, build, tmp_path):
-    assert "skipped: skipped: the tool is not installed" in hf("test", env=build).err
+    assert "skipped: skipped: the tool is not installed" in hf("test", "--all", env=build).err
     (tmp_path / "test_some.py").write_text(
         "import pytest\n\ndef test_good():\n    pass\n\ndef test_other():\n"
         "    pytest.skip('no recording x.wav')\n")
@@ -187,7 +210,7 @@ def test_options_go_to_ctest(hf, build):
 def test_a_failing_build_runs_no_tests(hf, build, tmp_path):
     with open(tmp_path / "CMakeLists.txt", "a") as file:
         file.write("add_custom_target(never ALL COMMAND false)\n")
-    r = hf("test", env=build)
+    r = hf("test", "--all", env=build)
     assert r.status == 1 and r.out == b"" and "the build failed" in r.err
 
 

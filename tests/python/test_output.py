@@ -159,7 +159,7 @@ def test_a_full_disk_is_one_line(hf, message, arguments):
 
 
 @pytest.mark.parametrize("name, text", [
-    ("/nonexist/x.png", "No such file"), ("x.xyz", "name ends in"), ("mine.png", "--force"),
+    ("none/x.png", "No such file"), ("x.xyz", "name ends in"), ("mine.png", "--force"),
     ("/proc/x.png", "/proc/x.png")])
 @pytest.mark.parametrize("arguments", [
     ("demo", "--picture"), ("channel", "--validate", "--hours", "100", "--plot"),

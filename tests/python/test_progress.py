@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How far a command is: on a terminal only, from the fourth second on, with the time left."""
-import ast
-import inspect
 import io
 import os
 import pty
@@ -9,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
-from typing import Any, FrozenSet, Iterator, List, Tuple
+from typing import Any, List
 
 import click
 import numpy as np
@@ -17,7 +15,7 @@ import pytest
 from rich.console import Console
 
 from gnuradio import hf
-from gnuradio.hf import cli, demodulation, modulation, recording
+from gnuradio.hf import demodulation, modulation, recording
 from gnuradio.hf.cli import _progress
 from gnuradio.hf.lab import sweep
 from gnuradio.hf.lab.channel import impair, learn, models, validation
@@ -237,55 +235,6 @@ def test_the_judgement_of_tshark_tells_how_far_it_is(tmp_path, monkeypatch):
     told: List[float] = []
     experiments.simulate_mixed(*dissect.paths(str(tmp_path)), hours=40, progress=told.append)
     assert told and rising(told)
-
-
-#: Commands that show no bar, and why none is missing.
-WITHOUT = {
-    "ale encode": "is over at once",
-    "ber plot": "is over at once", "ber wideband-page": "is over at once",
-    "chat": "a conversation", "console broadcast": "a line for each U_PDU",
-    "console monitor": "shows what comes", "console ping": "a line for each answer",
-    "console respond": "shows what comes", "console throughput": "a line for each second",
-    "demo": "shows the exchange live", "info": "is over at once",
-    "mail drop": "is over at once", "mail list": "is over at once",
-    "mail release": "is over at once", "mail run": "a service",
-    "mail status": "is over at once", "nft": "is over at once",
-    "pep ca": "is over at once",
-    "radio list": "is over at once",
-    "radio monitor": "shows what is heard", "radio levels": "shows what is heard",
-    "radio rig": "is over at once", "radio tone": "plays for as long as it was told",
-    "receive": "a line for each file", "run": "stations until Ctrl-C", "tcp serve": "a service",
-    "web get": "prints the page as it arrives",
-    "tcp send": "a line for each transfer", "test": "shows what ctest says",
-    "top": "shows what there is", "trial check": "is over at once"}
-
-
-def leaves(group: Any, name: str = "") -> Iterator[Tuple[str, Any]]:
-    """All commands that do something, by their words."""
-    for word in group.list_commands(click.Context(group)):
-        command = group.get_command(click.Context(group), word)
-        path = f"{name} {word}".strip()
-        if isinstance(command, click.Group):
-            yield from leaves(command, path)
-        else:
-            yield path, command
-
-
-def test_every_command_shows_how_far_it_is_or_need_not():
-    silent = set()
-    for path, command in leaves(cli.hf):
-        module = ast.parse(inspect.getsource(inspect.getmodule(command.callback)))
-        functions = {f.name: f for f in module.body if isinstance(f, ast.FunctionDef)}
-
-        def shows(name: str, seen: FrozenSet[str] = frozenset(), known: Any = functions) -> bool:
-            called = {c.func.id for c in ast.walk(known[name])
-                      if isinstance(c, ast.Call) and isinstance(c.func, ast.Name)}
-            return bool(called & {"Progress", "watched"}) or any(
-                shows(other, seen | {name}) for other in (called & set(known)) - seen - {name})
-
-        if not shows(inspect.unwrap(command.callback).__name__):
-            silent.add(path)
-    assert silent ^ set(WITHOUT) == set()
 
 
 def test_a_pipe_does_not_tell_how_far_it_was_read():

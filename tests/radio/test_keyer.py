@@ -121,6 +121,14 @@ def test_down_and_up(rig):
     assert keyer.wait(10) == 0
 
 
+def test_a_slow_rig_has_time_for_its_first_command(rig):
+    rig.delay_s = 2 * keyer_module.RIG_S
+    keyer = start(rigctld(rig))
+    assert keyer.stdout.readline() == "ready\n"
+    keyer.stdin.close()
+    assert keyer.wait(10) == 0
+
+
 def keyed(rig):
     keyer = start(rigctld(rig))
     assert keyer.stdout.readline() == "ready\n"

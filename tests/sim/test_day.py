@@ -2,7 +2,6 @@
 """hf sim --day: the table, the weather drawn from it, and the strategies."""
 import json
 import os
-from pathlib import Path
 import subprocess
 
 import numpy as np
@@ -136,15 +135,6 @@ def test_a_trial_of_a_channel_that_is_not_better_leads_back(there_db):
     began = pair.t
     assert pair.stay(0)[0] == 1
     assert pair.t - began == pytest.approx(day.KNOWN_S - day.CALL_S, abs=5)
-
-
-def test_the_rule_is_that_of_the_station():
-    link = Path(os.environ["HF_SOURCE_DIR"]) / "lib/ale/link"
-    keeper, used = ((link / f"{name}.h").read_text() for name in ("link_keeper", "used_channel"))
-    assert f"better = {day.BETTER:g};" in keeper and f"better_here = {day.TRIED:g};" in keeper
-    assert f"move_again = std::chrono::minutes({day.STAY_S // 60});" in keeper
-    assert f"window = std::chrono::minutes({day.BETTER_S // 60});" in used
-    assert f"silence = std::chrono::seconds({day.LOST_S});" in (link / "settings.h").read_text()
 
 
 def test_a_good_day_carries_what_the_link_can():

@@ -13,10 +13,13 @@ from . import fail
 from .. import testing
 
 
-@click.command(short_help="Build and run all tests of the source tree.",
+@click.command(short_help="Build and run the tests of the source tree.",
                context_settings={"ignore_unknown_options": True})
+@click.option("--all", "every", is_flag=True,
+              help="Run the long tests, too: those of tests/long.txt. It takes half an hour.")
 @click.option("-k", "select", metavar="REGEX",
-              help="Only tests whose name matches (ctest -R); ctest -N lists the names.")
+              help="Only tests whose name matches (ctest -R), long ones included; ctest -N lists "
+              "the names.")
 @click.option("-v", "--verbose", is_flag=True, help="Show the output of passed tests, too.")
 @click.option("-j", "--jobs", type=click.IntRange(1, 1024), default=os.cpu_count() or 1,
               show_default="number of processors", help="Tests at a time.")
@@ -35,10 +38,12 @@ from .. import testing
               "sanitizers; thread: engines with the thread sanitizer; coverage: engines, and "
               "the share of their lines that the tests run (needs gcovr).")
 @click.argument("ctest_options", nargs=-1, type=click.UNPROCESSED)
-def command(select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional[int],
+def command(every: bool, select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional[int],
             schedules: Optional[int], replay: Optional[Tuple[str, str]], variant: Optional[str],
             ctest_options: List[str]) -> None:
-    """Build the source tree and run its tests. Other options are passed to ctest.
+    """Build the source tree and run its tests, those that take a few minutes in all.
+
+    Options that are not listed are passed to ctest; all tests are built then.
 
     Progress, the output of failed tests, the ten slowest tests and the reason of each skip go to
     standard error. If at most three tests fail, each is repeated alone. A test that passes this
@@ -61,16 +66,21 @@ def command(select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional
     try:
         if variant:
             build = testing.configure_variant(build, variant)
-        built = subprocess.run(["cmake", "--build", build, "--", f"-j{os.cpu_count() or 1}"],
-                               stdout=sys.stderr)
+        every = every or bool(select or variant or ctest_options)
+        targets = [] if every else ["--target", "programs", "short_tests"]
+        built = subprocess.run(["cmake", "--build", build, *targets,
+                                "--", f"-j{os.cpu_count() or 1}"], stdout=sys.stderr)
         if built.returncode != 0:
             raise fail("the build failed")
         if variant == "coverage":
             testing.forget_coverage(build)
+        options = list(ctest_options)
+        if not every:
+            options += ["-E", f"^({'|'.join(testing.long_tests(testing.source_of(build)))})$"]
         with tempfile.TemporaryDirectory() as scratch:
             junit = os.path.join(scratch, "junit.xml")
             ran = subprocess.run(
-                testing.ctest_command(build, junit, jobs, select, verbose, list(ctest_options)),
+                testing.ctest_command(build, junit, jobs, select, verbose, options),
                 stdout=sys.stderr, env={**os.environ, "PYTEST_ADDOPTS": "-rs"})
             try:
                 counts, left_out, failed = (testing.count(junit), testing.skips(junit),
@@ -96,6 +106,8 @@ def command(select: Optional[str], verbose: bool, jobs: int, fuzz_runs: Optional
     for name in flaky:
         click.echo(f"flaky: {name} failed beside others and passed alone", err=True)
     sys.stderr.flush()
+    if not every:
+        click.echo("the long tests did not run: ./hf test --all runs them, too", err=True)
     click.echo(counts.summary())
     if variant == "coverage":
         _print_coverage(build)

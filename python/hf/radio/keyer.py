@@ -27,6 +27,8 @@ from typing import Any, Dict, List, Optional
 PATIENCE_S = 1.0
 #: Timeout of a command to the rig, s.
 RIG_S = 0.5
+#: Timeout of the first command, s: a rig on a slow CAT line is opened by it.
+OPEN_S = 5.0
 #: Retry interval for a key that does not go up, s.
 AGAIN_S = 0.25
 
@@ -64,16 +66,17 @@ class Rigctld(Way):
         self.where = (c["host"], c["port"])
         self.on = "T 3" if c["data"] else "T 1"
         self.socket: Optional[socket.socket] = None
-        self.set(False)
+        self.set(False, OPEN_S)
 
-    def set(self, down: bool) -> None:
-        """Key down or up, confirmed by the rig."""
+    def set(self, down: bool, patience_s: float = RIG_S) -> None:
+        """Key down or up, confirmed by the rig. patience_s: timeout of the connection's first
+        command."""
         try:
             if self.socket is None:
-                self.connect()
+                self.connect(patience_s)
                 if not down:
                     return
-            self.ask(self.on if down else "T 0")
+            self.ask(self.on if down else "T 0", RIG_S)
         except OSError as error:
             self.close()
             raise KeyTrouble(self.trouble(error)) from None
@@ -101,13 +104,13 @@ class Rigctld(Way):
             self.close()
             return self.trouble(error)
 
-    def connect(self) -> None:
+    def connect(self, patience_s: float) -> None:
         """Connect, and release the key in case it was left down. Raises OSError or KeyTrouble."""
         until = time.monotonic() + RIG_S
         while True:
             self.socket = socket.create_connection(self.where, RIG_S)
             try:
-                return self.ask("T 0")
+                return self.ask("T 0", patience_s)
             except ConnectionError:
                 # After its last client, rigctld closes the rig and drops clients meanwhile.
                 self.close()
@@ -115,12 +118,12 @@ class Rigctld(Way):
                     raise
                 time.sleep(0.02)
 
-    def ask(self, command: str) -> None:
+    def ask(self, command: str, patience_s: float) -> None:
         """Send a command and wait for its answer. Raises OSError or KeyTrouble."""
         assert self.socket is not None
-        self.socket.settimeout(RIG_S)
+        self.socket.settimeout(patience_s)
         self.socket.sendall(command.encode() + b"\n")
-        said, until = b"", time.monotonic() + RIG_S
+        said, until = b"", time.monotonic() + patience_s
         while not said.endswith(b"\n"):
             self.socket.settimeout(max(0.001, until - time.monotonic()))
             piece = self.socket.recv(256)

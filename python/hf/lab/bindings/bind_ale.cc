@@ -1,5 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "ale/link/link_keeper.h"
+#include "ale/link/used_channel.h"
 #include "sim/trials/ale_handshake.h"
 
 #include <pybind11/complex.h>
@@ -20,6 +22,20 @@ std::vector<std::string> frames(const samples& x)
     const std::vector<std::complex<float>> copy(x.data(), x.data() + x.size());
     const py::gil_scoped_release release;
     return sim::ale_frames(copy);
+}
+
+py::dict keeping()
+{
+    const auto s = [](station_time t) {
+        return std::chrono::duration_cast<std::chrono::seconds>(t).count();
+    };
+    py::dict d;
+    d["better"] = ale::link_keeper::better;
+    d["better_here"] = ale::link_keeper::better_here;
+    d["move_again_s"] = s(ale::link_keeper::move_again);
+    d["window_s"] = s(ale::used_channel::window);
+    d["silence_s"] = s(ale::link_settings().silence);
+    return d;
 }
 
 } // namespace
@@ -60,6 +76,9 @@ void bind_ale(py::module& m)
         "of the scan. channels: 1: both stay on their channel; more, to 100: both scan "
         "these.\n\n"
         "Raises ValueError.");
+    m.def("ale_keeping",
+          &keeping,
+          "Rules by which a station keeps a link, by their names in lib/ale/link.");
     m.def("ale_frames",
           &frames,
           py::arg("samples"),

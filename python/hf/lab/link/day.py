@@ -52,12 +52,12 @@ KNOWN_S = 3600
 #: The rule of the station (lib/ale/link/link_keeper.h): a pair moves if another channel promises
 #: more than BETTER times the mean of what this one promised in BETTER_S seconds, at most once in
 #: STAY_S. Otherwise it tries a channel of which nothing is known, and stays there if that promises
-#: more than TRIED times the mean.
-BETTER, BETTER_S, STAY_S, TRIED = 3.0, 120, 600, 1.5
+#: more than TRIED times the mean. A link is given up if nothing has arrived for LOST_S.
+_KEEPING = experiments.ale_keeping()
+BETTER, TRIED = _KEEPING["better"], _KEEPING["better_here"]
+BETTER_S, STAY_S, LOST_S = (int(_KEEPING[x]) for x in ("window_s", "move_again_s", "silence_s"))
 #: The TWAS before such a move, three words.
 TWAS_S = 1.2
-#: A link is given up if nothing has arrived for this time: silence_s of the station.
-LOST_S = 60
 
 
 @dataclass(frozen=True)

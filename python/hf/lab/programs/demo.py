@@ -136,12 +136,16 @@ class Demo:
         return self.pair.now()
 
     def ping(self) -> "subprocess.Popen[str]":
-        """Start ping at A; the interval leaves time for one exchange."""
+        """Start ping at A. The interval leaves time for one exchange.
+
+        It ends after PINGS answers, or after 30 intervals without them. Its option -W would not
+        do: after one answer, ping waits for the others for two round trips only.
+        """
         timing = hf.timing(self.mode)
         exchange = 2 * (timing.duration(120) + 1.5)
         interval = max(1.3 * exchange / max(self.speed, 1), 0.2)
         return self.pair.start("A", ["ping", "-D", "-n", "-c", str(PINGS), "-i", f"{interval:.2f}",
-                                     "-W", f"{max(10 * interval, 5):.0f}",
+                                     "-w", f"{max(30 * interval, 30):.0f}",
                                      pair.ADDRESSES["B"]],
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
