@@ -172,6 +172,13 @@ void node::impl::submit(station_time now, outgoing_ptr o)
         p->turn.ready_at =
             std::max(p->turn.ready_at, now + from_seconds(d_access.hold_s()));
     }
+    if (o->priority >= interrupting_priority && d_turns.transmitting() &&
+        p != d_tx.to()) {
+        d_length.make_way();
+        // If it is not planned yet:
+        d_plan.longest_s =
+            std::min(d_plan.longest_s, to_seconds(d_length.prompt_least(*d_tx.to())));
+    }
     if (o->arq() && o->expedited) {
         if (p->expedited.tx.waiting() >= d_node.config.max_expedited) {
             d_sis.on_failed(*o, unidata_reject_reason::not_responding);

@@ -32,14 +32,20 @@ bool arq_sender::holds_below(uint8_t priority) const
 
 uint8_t arq_sender::next_priority() const
 {
-    const outgoing* next = d_current ? d_current.get() : d_queue.front();
-    return next ? next->priority : 0;
+    const outgoing* queued = d_queue.front();
+    return std::max<uint8_t>(d_current ? d_current->priority : 0,
+                             queued ? queued->priority : 0);
 }
 
 uint8_t arq_sender::urgency() const
 {
-    const uint8_t next = next_priority();
-    return d_frames.empty() ? next : std::max(next, d_frames.front().o->priority);
+    uint8_t highest = next_priority();
+    for (const auto& f : d_frames) {
+        if (!f.acked) {
+            highest = std::max(highest, f.o->priority);
+        }
+    }
+    return highest;
 }
 
 void arq_sender::set_segment(size_t octets, bool equal_parts)

@@ -71,9 +71,12 @@ public:
     void set_window(unsigned window, bool large);
     //! True if a C_PDU less urgent than \p priority is queued or not acknowledged.
     bool holds_below(uint8_t priority) const;
-    //! Priority of the next new segment.
+    /*! \brief Highest priority of the C_PDUs that are not completely sent.
+     *  \details A C_PDU of lower priority may be under way. It delays the urgent one behind it,
+     *         so its segments are as urgent.
+     */
     uint8_t next_priority() const;
-    //! The higher of next_priority() and the priority of the oldest segment without ACK.
+    //! The highest of next_priority() and the priorities of the segments without ACK.
     uint8_t urgency() const;
 
     /*! \brief Sets the segment length for the next C_PDUs.
@@ -81,6 +84,8 @@ public:
      *  \param equal_parts true: the same number of pieces, all of equal length
      */
     void set_segment(size_t octets, bool equal_parts);
+    //! Octets of a full segment.
+    size_t segment() const { return d_segment; }
 
     //! Allows shorter new segments that fill the room at the end of a transmission
     //! (EP11).

@@ -170,6 +170,19 @@ bool transmission_length::shorten(const peer& p, size_t octets)
     return early;
 }
 
+void transmission_length::make_way()
+{
+    if (!d_tx.planned() || d_tx.closed() || d_node.config.full_duplex) {
+        return;
+    }
+    // Room for the D_PDUs that carry the new end, twice.
+    const auto& t = d_tx.timing();
+    const size_t last = 2 * (d_tx.to()->arq.tx.segment() + data_overhead());
+    const size_t soon = t.blocks_for(d_tx.produced() + last);
+    const size_t blocks = std::max(soon, max_blocks(t, prompt_least_s(*d_tx.to())));
+    d_tx.set_blocks(std::min(d_tx.blocks(), blocks));
+}
+
 size_t
 transmission_length::fitting_blocks(const peer& p, size_t before, size_t longest) const
 {

@@ -10,6 +10,10 @@
 
 namespace gr::hf::s5066 {
 
+//! A U_PDU of this priority or a higher one ends the transmission to another peer. Our
+//! choice: that of questions of DNS, and of IP packets of class 6 and 7 (Annex F.12).
+constexpr uint8_t interrupting_priority = 12;
+
 /*! \brief Limits and best length of the present transmission: what fills its blocks best,
  *         and how short it is while an application waits for the other side's turns.
  */
@@ -42,6 +46,13 @@ public:
      *  \return true if it ends before the usual length while an application waits
      */
     bool shorten(const peer& p, size_t octets);
+    /*! \brief Data of \ref interrupting_priority for another peer have arrived during the
+     *         transmission: it ends at the next block boundary that its D_PDUs can still
+     *         announce.
+     *  \details Not before prompt_least(), so that urgent data for many cost the others
+     *         little.
+     */
+    void make_way();
     /*! \brief Largest number of its blocks.
      *  \param longest_s limit of the rate policy and the turn
      *  \param contended other stations may have started at the same time
