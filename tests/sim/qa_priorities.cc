@@ -77,3 +77,23 @@ TEST(priorities, urgent_data_wait_for_no_mix_of_other_traffic)
         EXPECT_LE(longest, 30) << "seed " << seed;
     }
 }
+
+TEST(priorities, data_with_and_without_arq_of_the_same_priority_share_a_link)
+{
+    scenario s;
+    s.duration_s = 4 * 3600;
+    for (const char* name : { "A", "B" }) {
+        s.stations.emplace_back();
+        s.stations.back().name = name;
+        s.stations.back().mode = "4539-2400S";
+    }
+    s.traffic = { flow("B", 0), flow("B", 0) };
+    s.traffic[1].arq = false;
+    const auto r = run(s);
+    for (const auto& f : r.flows) {
+        std::printf("%.0f bit/s\n", f.goodput_bps);
+        EXPECT_GE(f.goodput_bps, 0.42 * 2400);
+    }
+    s.traffic[0].priority = 1;
+    EXPECT_GE(run(s).flows.at(0).goodput_bps, 0.85 * 2400);
+}

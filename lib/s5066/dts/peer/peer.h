@@ -32,6 +32,9 @@ struct arq_state {
     bool data_last = false; //!< the last reception with anything of the peer had data
     //! Mode of the transmission that tx.last_transmission() is about.
     mode data_mode;
+    //! D_PDU octets sent with ARQ beyond those without, while both waited with the same
+    //! priority. The kind that has sent less goes next.
+    int64_t ahead = 0;
     //! Numberings started: links made, resets, resynchronisations.
     uint64_t numberings = 0;
 

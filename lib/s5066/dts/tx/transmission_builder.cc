@@ -127,8 +127,16 @@ bool transmission_builder::build_next(station_time now)
     }
     peer& p = *d_tx.to();
     const bool arq = p.data_allowed() && !p.arq.tx.idle() && !d_plan.no_data;
-    if (!p.non_arq.empty() &&
-        (!arq || p.non_arq.priority() >= p.arq.tx.next_priority()) && emit_non_arq(now)) {
+    const bool both =
+        arq && !p.non_arq.empty() && p.non_arq.priority() == p.arq.tx.next_priority();
+    const size_t before = d_tx.produced();
+    p.arq.ahead = both ? p.arq.ahead : 0;
+    const bool non_arq_next =
+        both ? p.arq.ahead >= 0
+             : !p.non_arq.empty() &&
+                   (!arq || p.non_arq.priority() > p.arq.tx.next_priority());
+    if (non_arq_next && emit_non_arq(now)) {
+        p.arq.ahead -= both ? static_cast<int64_t>(d_tx.produced() - before) : 0;
         return true;
     }
     if (arq) {
@@ -136,7 +144,9 @@ bool transmission_builder::build_next(station_time now)
             d_plan.data_acks > 0 ? 1 + p.arq.rx.ack().selective.size() : 0;
         if (const auto o = p.arq.tx.next(
                 d_tx.room(), d_length.data_overhead() + extra, d_plan.with_new)) {
-            return emit_data(now, *o, false);
+            const bool done = emit_data(now, *o, false);
+            p.arq.ahead += both ? static_cast<int64_t>(d_tx.produced() - before) : 0;
+            return done;
         }
     }
     if (!p.non_arq.empty() && emit_non_arq(now)) {
