@@ -243,3 +243,53 @@ TEST(shared_channel, hidden_stations_do_not_starve)
         EXPECT_LE(rejected(r), c.stations > 4 ? 96u : 0u) << c.stations << " stations";
     }
 }
+
+namespace {
+
+scenario two_pairs()
+{
+    scenario s;
+    s.duration_s = 1800;
+    for (const char* name : { "A", "B", "C", "D" }) {
+        s.stations.emplace_back();
+        s.stations.back().name = name;
+        s.stations.back().mode = "4539-2400S";
+    }
+    for (const auto& [from, to] : { std::pair("A", "B"), std::pair("C", "D") }) {
+        s.traffic.emplace_back();
+        s.traffic.back().from = from;
+        s.traffic.back().to = to;
+    }
+    return s;
+}
+
+} // namespace
+
+TEST(shared_channel, a_delayed_path_loses_no_short_transmission)
+{
+    auto s = two_pairs();
+    s.traffic.pop_back();
+    const double without = run(s).goodput_bps;
+    s.paths.resize(1);
+    s.paths[0].channel.delay = std::chrono::milliseconds(150);
+    EXPECT_GT(run(s).goodput_bps, 0.9 * without);
+}
+
+TEST(shared_channel, stations_that_nobody_hears_both_of_do_not_collide)
+{
+    auto s = two_pairs();
+    EXPECT_GT(run(s).collisions, 0u);
+    for (const char* left : { "A", "B" }) {
+        for (const char* right : { "C", "D" }) {
+            for (const auto& [from, to] :
+                 { std::pair(left, right), std::pair(right, left) }) {
+                s.paths.push_back({ from, to, {} });
+                s.paths.back().channel.loss = 1;
+            }
+        }
+    }
+    const auto r = run(s);
+    EXPECT_EQ(r.collisions, 0u);
+    EXPECT_GT(r.flows.at(0).goodput_bps, 0.9 * 2400);
+    EXPECT_GT(r.flows.at(1).goodput_bps, 0.9 * 2400);
+}

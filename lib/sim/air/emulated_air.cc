@@ -70,6 +70,16 @@ const air_path& emulated_air::path_between(size_t from, size_t to) const
     return it == d_paths.end() ? d_default : it->second;
 }
 
+bool emulated_air::meet(size_t a, size_t b) const
+{
+    const auto hears = [this](size_t from, size_t at) {
+        return from == at || path_between(from, at).loss < 1;
+    };
+    return std::any_of(d_modems.begin(), d_modems.end(), [&](const emulated_modem* m) {
+        return hears(a, m->id()) && hears(b, m->id());
+    });
+}
+
 emulated_air::signal_ptr emulated_air::begin(emulated_modem* from, const mode& m)
 {
     forget_old();
@@ -80,7 +90,7 @@ emulated_air::signal_ptr emulated_air::begin(emulated_modem* from, const mode& m
     s->timing = kernel::timing_of(m);
     s->begin = d_scheduler.now();
     for (const auto& o : d_signals) {
-        d_collisions += !o->end || *o->end > s->begin ? 1 : 0;
+        d_collisions += (!o->end || *o->end > s->begin) && meet(s->from, o->from) ? 1 : 0;
     }
     d_signals.push_back(s);
     const bool unheard = d_faults.loses && d_faults.loses(s->id, s->from);
@@ -91,7 +101,8 @@ emulated_air::signal_ptr emulated_air::begin(emulated_modem* from, const mode& m
         }
         const air_path& p = path_between(from->id(), to->id());
         const uint64_t n = d_numbers[{ from->id(), to->id() }]++;
-        const station_time over = s->begin + s->timing.block_begin(0) + p.delay;
+        const station_time sent = s->begin + s->timing.block_begin(0);
+        const station_time over = sent + p.delay;
         const bool dropped = unheard || (p.drop && p.drop(n));
         if (dropped) {
             s->dropped_at.push_back(to->id());
@@ -101,9 +112,9 @@ emulated_air::signal_ptr emulated_air::begin(emulated_modem* from, const mode& m
                           (p.fading && !p.fading->preamble_heard(s->begin, over, m));
         const double snr_db = p.fading ? p.fading->mean_db(s->begin, over, m) : p.snr_db;
         d_scheduler.at(over + to->rx_latency(m),
-                       to->guarded([this, s, to, lost, over, snr_db] {
+                       to->guarded([this, s, to, lost, sent, over, snr_db] {
                            const bool clear = !disturbed(*s, to->id(), s->begin, over);
-                           const bool whole = !s->end || *s->end >= over;
+                           const bool whole = !s->end || *s->end >= sent;
                            to->preamble_over(s, !lost && clear && whole, snr_db);
                        }));
         if (to->d_config.carrier_delay) {

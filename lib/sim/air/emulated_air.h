@@ -105,7 +105,7 @@ public:
     void set_default_path(const air_path& p) { d_default = p; }
     //! Number of transmissions started.
     uint64_t transmissions() const { return d_count; }
-    //! Pairs of transmissions that overlapped in time.
+    //! Pairs of transmissions that overlapped in time where one station hears both.
     uint64_t collisions() const { return d_collisions; }
 
 private:
@@ -133,6 +133,8 @@ private:
     size_t join(emulated_modem* m, std::optional<size_t> id);
     void leave(emulated_modem* m);
     const air_path& path_between(size_t from, size_t to) const;
+    //! A station hears both, or is one of them and hears the other.
+    bool meet(size_t a, size_t b) const;
     signal_ptr begin(emulated_modem* from, const mode& m);
     //! Block \p k of \p s is on the air from now until its end.
     void block(const signal_ptr& s, size_t k, std::vector<uint8_t> octets, bool last);
