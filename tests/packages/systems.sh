@@ -3,7 +3,7 @@
 # What works on which system: runs steps in bare Debian systems, as root, and prints a table.
 #   tests/packages/systems.sh [SUITE[:STEP]...]
 #   demo       ./hf demo in a fresh clone of HEAD
-#   test       ./hf test there
+#   test       ./hf test --all there
 #   packages   clean.sh: build, lintian, autopkgtest
 #   compilers  GCC 13, GCC 14 and the newest Clang of the suite build everything with -Werror
 #   arm64      engines cross-built, every engine test under qemu-user
@@ -40,7 +40,7 @@ demo() {
 }
 
 test_all() {
-    in_clone "$1" "$2" "./hf test" || { grep -a '^tests: ' "$2"; return 1; }
+    in_clone "$1" "$2" "./hf test --all" || { grep -a '^tests: ' "$2"; return 1; }
     grep -a '^tests: ' "$2"
 }
 
