@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "edges/tcp_connection.h"
 #include "edges/asio_address.h"
+#include "edges/nearness.h"
 
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/ip/udp.hpp>
 #include <boost/asio/write.hpp>
 
 #include <algorithm>
@@ -13,7 +13,6 @@
 namespace gr::hf {
 
 using boost::asio::ip::tcp;
-using boost::asio::ip::udp;
 using boost::system::error_code;
 using hfpep::action;
 
@@ -26,20 +25,6 @@ namespace {
 
 // A silent client must not keep its place forever.
 constexpr auto handshake_limit = std::chrono::seconds(30);
-
-// Whether \p to is an address of this host. The kernel then delivers locally, from that
-// very address.
-bool is_own(boost::asio::io_context& io, const tcp::endpoint& to)
-{
-    error_code error;
-    udp::socket probe(io);
-    probe.open(to.address().is_v4() ? udp::v4() : udp::v6(), error);
-    if (!error)
-        probe.connect({ to.address(), to.port() }, error); // sends nothing
-    if (error)
-        return false; // TCP could not connect either
-    return probe.local_endpoint(error).address() == to.address();
-}
 
 hfpep::status status_of(const boost::system::error_code& error)
 {
@@ -203,36 +188,36 @@ void tcp_edge::connection::connect(const action& a)
     if (a.tls)
         d_tls.host =
             !a.tls->server_name.empty() ? a.tls->server_name : a.to.host_string();
-    if (const auto server = d_edge.d_engine.server_of(a.to)) {
+    if (const auto server = d_edge.d_engine.server_of(d_id)) {
         d_candidates.push_back(tcp::endpoint(to_asio(server->host), server->port));
         connect_next();
         return;
     }
     if (const auto* address = std::get_if<ip::address>(&a.to.host)) {
-        connect_to(a.to, { tcp::endpoint(to_asio(*address), a.to.port) });
+        connect_to({ tcp::endpoint(to_asio(*address), a.to.port) });
         return;
     }
     d_resolver = std::make_unique<tcp::resolver>(d_edge.d_io);
     d_resolver->async_resolve(
         std::get<std::string>(a.to.host),
         std::to_string(a.to.port),
-        [self, to = a.to](const error_code& error,
-                          const tcp::resolver::results_type& found) {
+        [self](const error_code& error, const tcp::resolver::results_type& found) {
             if (self->d_gone)
                 return;
             if (error || found.empty())
                 self->connect_failed(hfpep::status::name_not_found);
             else
-                self->connect_to(to, { found.begin(), found.end() });
+                self->connect_to({ found.begin(), found.end() });
         });
 }
 
-void tcp_edge::connection::connect_to(const hfpep::destination& to,
-                                      const std::vector<tcp::endpoint>& found)
+void tcp_edge::connection::connect_to(const std::vector<tcp::endpoint>& found)
 {
-    for (const tcp::endpoint& e : found)
-        if (d_edge.d_engine.may_reach(to, from_asio(e).host, is_own(d_edge.d_io, e)))
+    for (const tcp::endpoint& e : found) {
+        const ip::address at = from_asio(e).host;
+        if (d_edge.d_engine.may_reach(d_id, at, nearness_of(at)))
             d_candidates.push_back(e);
+    }
     if (d_candidates.empty())
         connect_failed(hfpep::status::forbidden);
     else

@@ -60,8 +60,7 @@ private:
     using error_code = boost::system::error_code;
 
     void reset_unless_ended();
-    void connect_to(const hfpep::destination& to,
-                    const std::vector<boost::asio::ip::tcp::endpoint>& found);
+    void connect_to(const std::vector<boost::asio::ip::tcp::endpoint>& found);
     void connect_next();
     void connect_failed(hfpep::status why);
     void read();

@@ -57,6 +57,24 @@ bool address::is_link_local() const
                 : d_octets[0] == 169 && d_octets[1] == 254;
 }
 
+bool address::is_public() const
+{
+    static const prefix translated("64:ff9b::/96"), unicast("2000::/3");
+    static const prefix special[] = {
+        prefix("0.0.0.0/8"),      prefix("10.0.0.0/8"),     prefix("100.64.0.0/10"),
+        prefix("127.0.0.0/8"),    prefix("169.254.0.0/16"), prefix("172.16.0.0/12"),
+        prefix("192.0.0.0/24"),   prefix("192.0.2.0/24"),   prefix("192.88.99.0/24"),
+        prefix("192.168.0.0/16"), prefix("198.18.0.0/15"),  prefix("198.51.100.0/24"),
+        prefix("203.0.113.0/24"), prefix("224.0.0.0/3"),    prefix("2001::/23"),
+        prefix("2001:db8::/32"),  prefix("2002::/16"),      prefix("3fff::/20"),
+    };
+    const address a = translated.contains(*this) ? v4(d_octets.data() + 12) : unmapped();
+    return (!a.d_v6 || unicast.contains(a)) &&
+           std::none_of(std::begin(special), std::end(special), [&a](const prefix& p) {
+               return p.contains(a);
+           });
+}
+
 address address::unmapped() const
 {
     constexpr uint8_t mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };

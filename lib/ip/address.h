@@ -39,6 +39,10 @@ public:
     bool is_multicast() const;
     //! 169.254.0.0/16 or fe80::/10.
     bool is_link_local() const;
+    //! An address of the internet: assigned to hosts anywhere, and not to a purpose
+    //! (RFC 6890), a private network or a group. One that holds an IPv4 address for a
+    //! translator (mapped, 64:ff9b::/96) counts as that. Tunnels (6to4, Teredo) do not.
+    bool is_public() const;
     //! IPv4 of a mapped address, ::ffff:0:0/96. Any other address unchanged.
     address unmapped() const;
     //! Dotted quad or the RFC 5952 form.

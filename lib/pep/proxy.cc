@@ -44,14 +44,19 @@ rule_action proxy::on_accept(station_time now,
 
 status proxy::refusal() const { return d_impl->d_refusal; }
 
-bool proxy::may_reach(const destination& to, const ip::address& at, bool own) const
+bool proxy::may_reach(connection_id conn, const ip::address& at, nearness where) const
 {
-    return permits_at(d_impl->d_config.allow, to, at, own);
+    const connection* c = d_impl->find(conn);
+    return c != nullptr &&
+           permits_at(for_peer(d_impl->d_config.allow, c->far.node), c->to, at, where);
 }
 
-std::optional<endpoint_address> proxy::server_of(const destination& to) const
+std::optional<endpoint_address> proxy::server_of(connection_id conn) const
 {
-    return hfpep::server_of(d_impl->d_config.allow, to);
+    const connection* c = d_impl->find(conn);
+    if (c == nullptr)
+        return std::nullopt;
+    return hfpep::server_of(for_peer(d_impl->d_config.allow, c->far.node), c->to);
 }
 
 rule_action proxy::judge(const destination& to, const endpoint_address& source) const

@@ -215,14 +215,15 @@ public:
     //! Why the last on_accept() was not rule_action::proxy, for the answer of SOCKS and
     //! HTTP.
     status refusal() const;
-    /*! \brief Whether a peer that requested \p to may have a connection to \p at, by
+    /*! \brief Whether the peer that requested \p conn may have a connection to \p at, by
      *         proxy_config::allow.
-     *  \param at the address of \p to, or one that its name has
-     *  \param own \p at is an address of this host
+     *  \param at the destination, or an address that its name has
+     *  \param where \p at leads to
      */
-    bool may_reach(const destination& to, const ip::address& at, bool own) const;
-    //! Server for \p to that proxy_config::allow names. Empty: look \p to up.
-    std::optional<endpoint_address> server_of(const destination& to) const;
+    bool may_reach(connection_id conn, const ip::address& at, nearness where) const;
+    //! Server for the destination of \p conn that proxy_config::allow names. Empty: look
+    //! the destination up.
+    std::optional<endpoint_address> server_of(connection_id conn) const;
     /*! \brief The verdict of on_accept() without a connection, for edges that see the
      *         SYN.
      *  \details Ignores the rate of opens, which counts only connections that start.

@@ -45,6 +45,12 @@ proxy::impl::impl(const proxy_config& c)
 {
     for (const uint8_t e : c.extended)
         d_link.listen(e);
+    if (std::any_of(c.allow.begin(), c.allow.end(), [](const reach& r) {
+            return r.is_for_all();
+        }))
+        log("HF-PEP: allow has an entry for every address, and so for the private "
+            "networks "
+            "of this station; internet:PORTS is for public addresses only");
 }
 
 connection* proxy::impl::find(connection_id id)

@@ -268,10 +268,10 @@ void proxy::impl::on_request(const slep::event& e)
             why = status::peer_not_allowed;
         else if ((rule_index &&
                   d_config.rules[*rule_index].action != rule_action::proxy) ||
-                 !(std::holds_alternative<std::string>(q->to.host)
-                       ? may_resolve(d_config.allow, q->to)
-                       : permits(d_config.allow, q->to)))
+                 !may_ask(d_config.allow, q->to))
             why = status::forbidden;
+        else if (!may_ask(for_peer(d_config.allow, e.from.node), q->to))
+            why = status::peer_not_allowed;
         else if ((over = over_limit(e.from.node)) != nullptr)
             why = status::too_many_connections;
     }

@@ -4,6 +4,7 @@
 #include "pep/rules.h"
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 namespace gr::hf::hfpep {
@@ -29,20 +30,49 @@ std::optional<uint16_t> parse_port(const std::string& text)
     return static_cast<uint16_t>(port);
 }
 
+namespace {
+
+const std::string from_word = " from ";
+
+//! Nodes, separated by commas. Empty: one is not the address of a node.
+std::vector<s5066::address> parse_nodes(const std::string& text)
+{
+    std::vector<s5066::address> nodes;
+    for (size_t at = 0; at <= text.size();) {
+        const size_t end = std::min(text.find(',', at), text.size());
+        const size_t first = std::min(text.find_first_not_of(' ', at), end);
+        const auto node = s5066::address::parse(text.substr(first, end - first));
+        if (!node || node->is_group())
+            return {};
+        nodes.push_back(*node);
+        at = end + 1;
+    }
+    return nodes;
+}
+
+} // namespace
+
 reach reach::parse(const std::string& text)
 {
     const auto fail = [&text] {
         throw std::invalid_argument(
             "allow '" + text +
-            "': allowed is HOST:PORTS with an address, a prefix, a "
-            "name or * and PORT, FIRST-LAST or *, for example "
-            "10.66.0.0/24:80-90 or [fd00::/8]:22, or NAME:PORTS=ADDRESS:PORT");
+            "': allowed is HOST:PORTS with an address, a prefix, a name, internet or * "
+            "and "
+            "PORT, FIRST-LAST or *, for example 10.66.0.0/24:80-90 or [fd00::/8]:22, or "
+            "NAME:PORTS=ADDRESS:PORT, and after it for some nodes only: from NODE, NODE");
     };
-    const auto equals = text.find('=');
-    const auto [host, ports] = split_host_port(text.substr(0, equals));
     reach r;
+    const auto from = text.find(from_word);
+    if (from != std::string::npos)
+        r.peers = parse_nodes(text.substr(from + from_word.size()));
+    if (from != std::string::npos && r.peers.empty())
+        fail();
+    const std::string what = text.substr(0, from);
+    const auto equals = what.find('=');
+    const auto [host, ports] = split_host_port(what.substr(0, equals));
     if (equals != std::string::npos) {
-        const auto [server, server_port] = split_host_port(text.substr(equals + 1));
+        const auto [server, server_port] = split_host_port(what.substr(equals + 1));
         const auto address = ip::address::parse(server);
         const auto port = parse_port(server_port);
         if (!address || !port || *port == 0)
@@ -63,8 +93,9 @@ reach reach::parse(const std::string& text)
         fail();
     const bool address_like =
         host.find('/') != std::string::npos || ip::address::parse(host).has_value();
-    if (host == "*") {
+    if (host == "*" || host == "internet") {
         r.suffix = ".";
+        r.internet = host == "internet";
     } else if (address_like) {
         try {
             r.prefix = ip::prefix(host);
@@ -86,8 +117,25 @@ bool reach::permits(const destination& to) const
     if (to.port < port_first || to.port > port_last)
         return false;
     if (const auto* a = std::get_if<ip::address>(&to.host))
-        return prefix ? prefix->contains(*a) : suffix == ".";
+        return prefix ? prefix->contains(*a)
+                      : suffix == "." && (!internet || a->is_public());
     return !prefix && name_matches(suffix, std::get<std::string>(to.host)) >= 0;
+}
+
+bool reach::is_for_all() const
+{
+    return prefix ? prefix->length() == 0 : suffix == "." && !internet;
+}
+
+std::vector<reach> for_peer(const std::vector<reach>& list, const s5066::address& node)
+{
+    std::vector<reach> found;
+    std::copy_if(
+        list.begin(), list.end(), std::back_inserter(found), [&node](const reach& r) {
+            return r.peers.empty() ||
+                   std::find(r.peers.begin(), r.peers.end(), node) != r.peers.end();
+        });
+    return found;
 }
 
 namespace {
@@ -123,7 +171,7 @@ bool named(const std::vector<reach>& list,
 bool permits(const std::vector<reach>& list, const destination& to)
 {
     if (const auto* a = std::get_if<ip::address>(&to.host))
-        return permits_at(list, to, *a, false);
+        return permits_at(list, to, *a, nearness::far);
     return std::any_of(
         list.begin(), list.end(), [&to](const reach& r) { return r.permits(to); });
 }
@@ -131,7 +179,7 @@ bool permits(const std::vector<reach>& list, const destination& to)
 bool permits_at(const std::vector<reach>& list,
                 const destination& to,
                 const ip::address& at,
-                bool own)
+                nearness where)
 {
     const ip::address a = at.unmapped();
     const auto* name = std::get_if<std::string>(&to.host);
@@ -144,15 +192,19 @@ bool permits_at(const std::vector<reach>& list,
                     return name_matches("localhost", r.suffix) >= 0 && r.permits(to);
                 }));
     }
-    if (own)
+    if (where == nearness::own)
         return named(list, a, to.port, a.bits());
     return std::any_of(list.begin(), list.end(), [&](const reach& r) {
+        if (r.internet)
+            return where == nearness::far && r.permits({ a, to.port });
         return r.permits({ a, to.port }) || (name != nullptr && r.permits(to));
     });
 }
 
-bool may_resolve(const std::vector<reach>& list, const destination& to)
+bool may_ask(const std::vector<reach>& list, const destination& to)
 {
+    if (std::holds_alternative<ip::address>(to.host))
+        return permits(list, to);
     return std::any_of(list.begin(), list.end(), [&to](const reach& r) {
         return r.permits(to) ||
                (r.prefix && to.port >= r.port_first && to.port <= r.port_last);

@@ -69,7 +69,8 @@ class Pep:
     routes: "PREFIX=NODE" or "END OF NAME=NODE".
     max_connections: at a time, both directions together.
     allow: destinations here that peers may connect to, "HOST:PORTS", or
-    "NAME:PORTS=ADDRESS:PORT" for a name and the server that has it. Default: none.
+    "NAME:PORTS=ADDRESS:PORT" for a name and the server that has it. "internet:PORTS" is for public
+    addresses. Ends in " from NODE, NODE" if it is for these nodes only. Default: none.
     rule: a table [[pep.rule]] for each rule, for example port = 22, class = 1.
     ca: folder of the certificate authority for rules with tls = "apart". Default: that of
     hf pep ca.

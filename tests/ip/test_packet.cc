@@ -18,6 +18,44 @@ TEST(ip_address, text_and_prefixes)
     EXPECT_THROW(ip::address("x"), std::invalid_argument);
     EXPECT_TRUE(ip::address("239.1.2.3").is_multicast());
     EXPECT_TRUE(ip::address("fe80::1").is_link_local());
+    for (const char* open : { "1.1.1.1",
+                              "172.32.0.1",
+                              "192.0.3.1",
+                              "2606:4700::1111",
+                              "::ffff:1.1.1.1",
+                              "64:ff9b::101:101" })
+        EXPECT_TRUE(ip::address(open).is_public()) << open;
+    for (const char* closed : { "0.0.0.0",
+                                "10.1.1.1",
+                                "100.127.1.1",
+                                "127.0.0.1",
+                                "169.254.1.1",
+                                "172.31.1.1",
+                                "192.0.0.9",
+                                "192.0.2.1",
+                                "192.88.99.1",
+                                "192.168.1.1",
+                                "198.19.1.1",
+                                "198.51.100.1",
+                                "203.0.113.1",
+                                "224.0.0.1",
+                                "240.0.0.1",
+                                "255.255.255.255",
+                                "::",
+                                "::1",
+                                "::1.1.1.1",
+                                "fe80::1",
+                                "fd00::1",
+                                "ff02::1",
+                                "2001::1",
+                                "2001:db8::1",
+                                "2002:101:101::1",
+                                "3fff::1",
+                                "64:ff9b:1::1",
+                                "64:ff9b::7f00:1",
+                                "::ffff:10.1.1.1",
+                                "fec0::1" })
+        EXPECT_FALSE(ip::address(closed).is_public()) << closed;
     const ip::prefix p("10.64.0.0/10");
     EXPECT_TRUE(p.contains(ip::address("10.127.255.255")));
     EXPECT_FALSE(p.contains(ip::address("10.128.0.0")));

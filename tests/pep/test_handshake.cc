@@ -11,6 +11,7 @@ namespace gr::hf::test {
 namespace {
 
 using hfpep::handshake;
+using hfpep::nearness;
 using hfpep::reach;
 using hfpep::status;
 using state = handshake::state;
@@ -179,8 +180,8 @@ TEST(reach, permits_what_is_named_and_nothing_else)
     EXPECT_TRUE(permits(list, to("1.2.3.4", 7)));
     // A name that is not permitted may be looked up if addresses are at that port.
     EXPECT_FALSE(permits(list, to("other.net", 80)));
-    EXPECT_TRUE(may_resolve(list, to("other.net", 80)));
-    EXPECT_FALSE(may_resolve(list, to("other.net", 79)));
+    EXPECT_TRUE(may_ask(list, to("other.net", 80)));
+    EXPECT_FALSE(may_ask(list, to("other.net", 79)));
     for (const char* bad : { "",
                              "10.0.0.1",
                              ":80",
@@ -238,12 +239,12 @@ TEST(reach, what_leads_to_this_host_must_be_named)
                            "::ffff:169.254.1.1" }) {
         EXPECT_FALSE(permits(wide, to(a))) << a;
         // A name that is permitted does not lead there either.
-        EXPECT_FALSE(permits_at(wide, { "www.hf.org", 80 }, at(a), false)) << a;
-        EXPECT_FALSE(permits_at(wide, { "localhost", 80 }, at(a), false)) << a;
+        EXPECT_FALSE(permits_at(wide, { "www.hf.org", 80 }, at(a), nearness::far)) << a;
+        EXPECT_FALSE(permits_at(wide, { "localhost", 80 }, at(a), nearness::far)) << a;
     }
     EXPECT_TRUE(permits(wide, to("10.0.0.1")));
     EXPECT_TRUE(permits(wide, to("::ffff:10.0.0.1")));
-    EXPECT_TRUE(permits_at(wide, { "www.hf.org", 80 }, at("10.0.0.1"), false));
+    EXPECT_TRUE(permits_at(wide, { "www.hf.org", 80 }, at("10.0.0.1"), nearness::far));
     EXPECT_FALSE(permits(list({ "10.0.0.1:80" }), to("::ffff:10.0.0.2")));
     // Named, or a prefix that is for such addresses alone.
     EXPECT_TRUE(permits(list({ "127.0.0.1:80" }), to("127.0.0.1")));
@@ -255,24 +256,84 @@ TEST(reach, what_leads_to_this_host_must_be_named)
     EXPECT_TRUE(permits(list({ "[fe80::/10]:80" }), to("fe80::1")));
     EXPECT_TRUE(permits(list({ "[::1]:80" }), to("::1")));
     // This host by its other addresses.
-    EXPECT_TRUE(permits_at(wide, to("10.0.0.1"), at("10.0.0.1"), false));
-    EXPECT_FALSE(permits_at(wide, to("10.0.0.1"), at("10.0.0.1"), true));
-    EXPECT_FALSE(permits_at(wide, { "www.hf.org", 80 }, at("10.0.0.1"), true));
-    EXPECT_FALSE(
-        permits_at(list({ "10.0.0.0/24:80" }), to("10.0.0.1"), at("10.0.0.1"), true));
-    EXPECT_TRUE(
-        permits_at(list({ "10.0.0.1:80" }), to("10.0.0.1"), at("10.0.0.1"), true));
+    EXPECT_TRUE(permits_at(wide, to("10.0.0.1"), at("10.0.0.1"), nearness::far));
+    EXPECT_FALSE(permits_at(wide, to("10.0.0.1"), at("10.0.0.1"), nearness::own));
+    EXPECT_FALSE(permits_at(wide, { "www.hf.org", 80 }, at("10.0.0.1"), nearness::own));
+    EXPECT_FALSE(permits_at(
+        list({ "10.0.0.0/24:80" }), to("10.0.0.1"), at("10.0.0.1"), nearness::own));
     EXPECT_TRUE(permits_at(
-        list({ "hf.org:80", "10.0.0.1:80" }), { "hf.org", 80 }, at("10.0.0.1"), true));
-    EXPECT_FALSE(
-        permits_at(list({ "hf.org:80" }), { "hf.org", 80 }, at("10.0.0.1"), true));
+        list({ "10.0.0.1:80" }), to("10.0.0.1"), at("10.0.0.1"), nearness::own));
+    EXPECT_TRUE(permits_at(list({ "hf.org:80", "10.0.0.1:80" }),
+                           { "hf.org", 80 },
+                           at("10.0.0.1"),
+                           nearness::own));
+    EXPECT_FALSE(permits_at(
+        list({ "hf.org:80" }), { "hf.org", 80 }, at("10.0.0.1"), nearness::own));
     // The one name that says it.
     const auto localhost = list({ "localhost:80" });
-    EXPECT_TRUE(permits_at(localhost, { "localhost", 80 }, at("127.0.0.1"), true));
-    EXPECT_TRUE(permits_at(localhost, { "LocalHost", 80 }, at("::1"), true));
-    EXPECT_FALSE(permits_at(localhost, { "localhost", 80 }, at("10.0.0.1"), true));
-    EXPECT_FALSE(permits_at(localhost, { "localhost", 81 }, at("127.0.0.1"), true));
-    EXPECT_FALSE(permits_at(localhost, { "hf.org", 80 }, at("127.0.0.1"), true));
+    EXPECT_TRUE(
+        permits_at(localhost, { "localhost", 80 }, at("127.0.0.1"), nearness::own));
+    EXPECT_TRUE(permits_at(localhost, { "LocalHost", 80 }, at("::1"), nearness::own));
+    EXPECT_FALSE(
+        permits_at(localhost, { "localhost", 80 }, at("10.0.0.1"), nearness::own));
+    EXPECT_FALSE(
+        permits_at(localhost, { "localhost", 81 }, at("127.0.0.1"), nearness::own));
+    EXPECT_FALSE(permits_at(localhost, { "hf.org", 80 }, at("127.0.0.1"), nearness::own));
+}
+
+TEST(reach, internet_is_what_is_public_and_far)
+{
+    const auto at = [](const char* text) { return ip::address(text); };
+    const std::vector<reach> list = { reach::parse("internet:443") };
+    for (const char* a : { "10.1.2.3",
+                           "192.168.1.1",
+                           "100.64.0.1",
+                           "fd00::1",
+                           "2002:a00:1::1",
+                           "::ffff:10.1.2.3",
+                           "64:ff9b::a00:1",
+                           "224.0.0.1",
+                           "192.0.2.1" }) {
+        EXPECT_FALSE(permits(list, { at(a), 443 })) << a;
+        EXPECT_FALSE(permits_at(list, { "hf.org", 443 }, at(a), nearness::far)) << a;
+    }
+    for (const char* a :
+         { "93.184.216.34", "2606:2800:220:1::1", "64:ff9b::5db8:d822" }) {
+        EXPECT_TRUE(permits(list, { at(a), 443 })) << a;
+        EXPECT_FALSE(permits(list, { at(a), 80 })) << a;
+        EXPECT_TRUE(permits_at(list, { "hf.org", 443 }, at(a), nearness::far)) << a;
+        // A public address of this station's own network is not the internet.
+        EXPECT_FALSE(permits_at(list, { "hf.org", 443 }, at(a), nearness::link)) << a;
+        EXPECT_FALSE(permits_at(list, { at(a), 443 }, at(a), nearness::own)) << a;
+    }
+    EXPECT_TRUE(may_ask(list, { "hf.org", 443 }));
+    EXPECT_FALSE(may_ask(list, { "hf.org", 80 }));
+    const auto star = reach::parse("*:443");
+    EXPECT_TRUE(permits_at({ star }, { "hf.org", 443 }, at("10.1.2.3"), nearness::link));
+    EXPECT_TRUE(star.is_for_all() && reach::parse("[::/0]:80").is_for_all());
+    EXPECT_FALSE(list[0].is_for_all() || reach::parse("10.0.0.0/8:1").is_for_all());
+    EXPECT_THROW(reach::parse("internet:1=127.0.0.1:2"), std::invalid_argument);
+}
+
+TEST(reach, an_entry_may_be_for_some_nodes)
+{
+    const std::vector<reach> list = { reach::parse("10.0.0.1:80 from 1.2.0.1, 1.2.0.3"),
+                                      reach::parse(
+                                          "shop.example:80=127.0.0.1:8080 from 1.2.0.3"),
+                                      reach::parse("10.0.0.2:80") };
+    const auto entries_for = [&list](const char* node) {
+        return for_peer(list, s5066::address(node)).size();
+    };
+    EXPECT_EQ(entries_for("1.2.0.1"), 2u);
+    EXPECT_EQ(entries_for("1.2.0.3"), 3u);
+    EXPECT_EQ(entries_for("1.2.0.4"), 1u);
+    EXPECT_TRUE(server_of(list, { "shop.example", 80 }));
+    for (const char* bad : { "10.0.0.1:80 from ",
+                             "10.0.0.1:80 from x",
+                             "10.0.0.1:80 from 1.2.0.1,",
+                             "10.0.0.1:80 from 31.255.255.255",
+                             "10.0.0.1:80 from 1.2.0.1 1.2.0.3" })
+        EXPECT_THROW(reach::parse(bad), std::invalid_argument) << bad;
 }
 
 TEST(rule_words, own_rules_come_ahead_of_the_default_list)

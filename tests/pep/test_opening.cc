@@ -90,6 +90,7 @@ TEST(hfpep_engine, a_failure_of_tls_apart_is_logged_with_its_reason)
     };
     for (const auto& [why, words] : reasons) {
         two_proxies n(apart("tls=apart port=8443 accept=late"));
+        EXPECT_TRUE(n.a.pep.poll_log()); // of its entry *:*
         n.b.on_connect = [why = why](auto&) { return why; };
         const auto c = n.a.accept(n.net.now(), "10.1.2.3", 8443);
         EXPECT_EQ(n.a.pep.tls_of(c), hfpep::proxy::tls_end::late);

@@ -242,6 +242,39 @@ TEST(hfpep_engine, peers_reach_nothing_that_is_not_allowed)
     EXPECT_TRUE(closed.b.connects.empty());
 }
 
+TEST(hfpep_engine, an_entry_for_some_nodes_refuses_others_and_one_for_all_is_reported)
+{
+    auto cb = to_node("1.0.0.1");
+    cb.allow = { hfpep::reach::parse("10.1.2.3:80 from 1.0.0.9"),
+                 hfpep::reach::parse("10.1.2.4:80 from 1.0.0.1"),
+                 hfpep::reach::parse("shop.example:80=127.0.0.1:8080 from 1.0.0.1") };
+    two_proxies n(to_node("1.0.0.2"), cb);
+    const auto outcome = [&](const char* host) {
+        const auto c = n.a.accept(n.net.now(), host, 80);
+        n.a.sockets[c].then_eof = true;
+        n.net.run_for(30);
+        return n.a.sockets[c].reset ? n.a.sockets[c].why : status::connected;
+    };
+    EXPECT_EQ(outcome("10.1.2.3"), status::peer_not_allowed);
+    EXPECT_EQ(outcome("10.1.2.4"), status::connected);
+    EXPECT_EQ(outcome("10.1.2.5"), status::forbidden);
+    ASSERT_EQ(n.b.connects.size(), 1u);
+    const auto conn = n.b.connects[0];
+    using hfpep::nearness;
+    EXPECT_TRUE(n.b.pep.may_reach(conn, ip::address("10.1.2.4"), nearness::far));
+    EXPECT_FALSE(n.b.pep.may_reach(conn, ip::address("10.1.2.3"), nearness::far));
+    EXPECT_FALSE(n.b.pep.may_reach(conn + 1, ip::address("10.1.2.4"), nearness::far));
+    EXPECT_FALSE(n.b.pep.server_of(conn));
+    const auto logged = [](const char* entry) {
+        hfpep::proxy_config c;
+        c.allow = { hfpep::reach::parse(entry) };
+        hfpep::proxy p(c);
+        return p.poll_log().value_or("");
+    };
+    EXPECT_NE(logged("*:80").find("private networks"), std::string::npos);
+    EXPECT_EQ(logged("internet:80"), "");
+}
+
 // A rule for an IPv4 prefix is also one for the mapped addresses of a peer that wants around it.
 TEST(hfpep_engine, rules_hold_for_mapped_addresses_too)
 {

@@ -14,6 +14,7 @@
 #include <hf/ticker.h>
 #include <hf/traffic.h>
 
+#include "edges/nearness.h"
 #include "tls/authority.h"
 
 #include <pybind11/pybind11.h>
@@ -118,6 +119,36 @@ void bind_pep(py::module& m)
         .def("stats", &pep::stats)
         .def("ports", &pep::ports, "Bound ports of the listeners, in their order.")
         .def("connections", &pep::connections);
+}
+
+//! What a program of the station may connect to, by the same rules as peers of HF-PEP.
+class reach_list
+{
+public:
+    explicit reach_list(const std::vector<std::string>& entries)
+    {
+        for (const auto& text : entries)
+            d_entries.push_back(hfpep::reach::parse(text));
+    }
+    bool permits(const std::string& address, uint16_t port) const
+    {
+        const auto at = ip::address::parse(address);
+        return at && hfpep::permits_at(d_entries, { *at, port }, *at, nearness_of(*at));
+    }
+
+private:
+    std::vector<hfpep::reach> d_entries;
+};
+
+void bind_reach(py::module& m)
+{
+    py::class_<reach_list>(m, "reach", "Destinations, in the words of allow of HF-PEP.")
+        .def(py::init<const std::vector<std::string>&>(), py::arg("entries"))
+        .def("permits",
+             &reach_list::permits,
+             py::arg("address"),
+             py::arg("port"),
+             "Whether a connection may be made to a numeric address.");
 }
 
 void bind_authority(py::module& m)
@@ -268,6 +299,7 @@ void bind_network(py::module& m)
     bind_data_link(m);
     bind_pep(m);
     bind_authority(m);
+    bind_reach(m);
     bind_ip_client(m);
     bind_dns_pep(m);
     bind_sis_ports(m);
