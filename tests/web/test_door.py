@@ -132,7 +132,7 @@ def test_forms_work_both_ways(stations):
 
 def test_what_goes_wrong_is_said(stations):
     query = urlencode({"url": "http://10.1.1.1/", "mode": "text"})
-    assert b"10.1.1.1 is not a public address" in stations.request(f"/page?{query}")[2]
+    assert b"10.1.1.1: not a public address" in stations.request(f"/page?{query}")[2]
     status, _, body = stations.request("/plain?" + query)
     assert status == 502 and b"not a public address" in body
     assert "answered with status 404" in stations.page("/nothing")[1]

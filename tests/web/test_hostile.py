@@ -9,6 +9,7 @@ import sys
 import time
 import zlib
 
+import aiohttp
 from PIL import Image
 import pytest
 
@@ -27,13 +28,13 @@ MOST_MEMORY = 200_000_000
     ("::ffff:127.0.0.1", False), ("::ffff:93.184.216.34", True), ("64:ff9b::7f00:1", False),
     ("2002:7f00:1::", False), ("64:ff9b::5db8:d822", True), ("text", False)])
 def test_only_public_addresses_are_permitted(address, permitted):
-    assert fetch.Policy([]).permits(address) == permitted
+    assert fetch.Policy([]).permits(address, 80) == permitted
 
 
 def test_the_operator_may_permit_more():
     policy = fetch.Policy(["10.0.0.0/8"])
-    assert policy.permits("10.1.2.3") and policy.permits("::ffff:10.1.2.3")
-    assert not policy.permits("127.0.0.1")
+    assert policy.permits("10.1.2.3", 80) and policy.permits("::ffff:10.1.2.3", 80)
+    assert not policy.permits("127.0.0.1", 80)
     with pytest.raises(ValueError):
         fetch.Policy(["10.0.0.0/99"])
 
@@ -64,7 +65,7 @@ def test_addresses_that_are_refused(url, words):
 def test_a_redirect_to_a_private_address_is_refused(monkeypatch):
     with sites.Server({"/": (302, {"Location": "http://127.0.0.2/secret"}, b""),
                        "/loop": (302, {"Location": "/loop"}, b"")}) as server:
-        assert "127.0.0.2 is not a public address" in fetch_error(server.url + "/",
+        assert "127.0.0.2: not a public address" in fetch_error(server.url + "/",
                                                                   ["127.0.0.1/32"])
         assert "redirects" in fetch_error(server.url + "/loop", ["127.0.0.1/32"])
         assert server.asked.count("/loop") == fetch.MAX_REDIRECTS + 1
@@ -80,14 +81,20 @@ def test_a_name_with_a_private_address_is_refused(monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
 
     async def run():
-        resolver = fetch._Resolver(fetch.Policy([]))
-        with pytest.raises(OSError, match="not a public address"):
-            await resolver.resolve("localhost", 80)
-        with pytest.raises(OSError, match="not a public address"):
-            await resolver.resolve("inside.example", 80)
-        allowed = await fetch._Resolver(fetch.Policy(["127.0.0.0/8"])).resolve("localhost", 80)
-        assert [entry["host"] for entry in allowed] == ["127.0.0.1"] * len(allowed)
+        for host in ("localhost", "inside.example"):
+            with pytest.raises(OSError, match="not a public address"):
+                await fetch.Policy([]).addresses(host, 80)
+        allowed = await fetch.Policy(["127.0.0.0/8"]).addresses("localhost", 80)
+        assert [address for _, address in allowed] == ["127.0.0.1"] * len(allowed)
     asyncio.run(run())
+
+
+def test_the_address_that_was_connected_to_counts(monkeypatch):
+    """If another version of aiohttp looks hosts up elsewhere, nothing is sent."""
+    monkeypatch.setattr(fetch._Connector, "_resolve_host", aiohttp.TCPConnector._resolve_host)
+    with sites.Server(sites.usual(), "127.0.0.1") as server:
+        assert "not a public address" in fetch_error(server.url + "/")
+        assert server.asked == []
 
 
 def test_bombs_of_compression_are_cut():
@@ -186,7 +193,7 @@ def test_a_shore_side_refuses_octets_that_are_no_request():
         writer.write(wire.encode_request(wire.Request("http://127.0.0.1/")))
         answer = wire.Decoder()
         parts = list(answer.feed(await asyncio.wait_for(reader.read(), 10)))
-        assert parts == [("X", b"127.0.0.1 is not a public address")] and answer.finished
+        assert parts == [("X", b"127.0.0.1: not a public address")] and answer.finished
         writer.close()
         server.close()
         await made.close()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fetches pages and pictures for the shore side, from public addresses only.
 
-Every name is looked up here, and only addresses that pass Policy are connected to, at each
+Every host is looked up here, and only addresses that pass Policy are connected to, at each
 redirect again. So no reader can reach services of the shore station or its network.
 """
 import asyncio
@@ -13,8 +13,9 @@ from urllib.parse import urlsplit
 import zlib
 
 import aiohttp
-from aiohttp.abc import AbstractResolver
+from yarl import URL
 
+from .. import hf_python as _hf
 from .reduce import absolute
 
 #: Most redirects, and seconds for a page or picture with all its redirects.
@@ -22,8 +23,6 @@ MAX_REDIRECTS, LIMIT_S = 5, 60.0
 #: Octets of a compressed body that are read at once.
 _PIECE = 16384
 _AGENT = "Mozilla/5.0 (compatible; gr-hf web door)"
-#: NAT64 (RFC 6052): the last 32 bits are an IPv4 address.
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 class FetchError(Exception):
@@ -42,68 +41,67 @@ class Fetched(NamedTuple):
 
 
 class Policy:
-    """Which addresses may be fetched: public ones, and those in allow (prefixes)."""
+    """Which addresses may be fetched: public ones outside the networks of this station, and those
+    in allow (prefixes). The rules are those of allow in [pep]."""
 
     def __init__(self, allow: List[str]) -> None:
         """Raises ValueError for a wrong prefix."""
-        self._allow = [ipaddress.ip_network(prefix) for prefix in allow]
+        networks = [ipaddress.ip_network(prefix) for prefix in allow]
+        self._reach = _hf.reach(["internet:*", *(f"[{network}]:*" for network in networks)])
 
-    def permits(self, text: str) -> bool:
-        """Whether an address may be connected to."""
-        try:
-            address: Any = ipaddress.ip_address(text.split("%")[0])
-        except ValueError:
-            return False
-        if any(address in network for network in self._allow):
-            return True
-        if address.version == 6:
-            inner = address.ipv4_mapped or address.sixtofour or \
-                (address.teredo[1] if address.teredo else None)
-            if address in _NAT64:
-                inner = ipaddress.ip_address(int(address) & 0xffffffff)
-            if inner is not None:
-                return self.permits(str(inner))
-        return address.is_global and not address.is_multicast
+    def permits(self, address: str, port: int) -> bool:
+        """Whether a numeric address may be connected to."""
+        return bool(self._reach.permits(address, port))
 
-    def check(self, url: str) -> None:
-        """Raise FetchError for an address that can be refused by looking at it."""
+    async def addresses(self, host: str, port: int) -> List[Tuple[int, str]]:
+        """Families and numeric addresses of a host that may be connected to, whether it is a name
+        or an address in any spelling. Raises OSError if there is none."""
+        loop = asyncio.get_running_loop()
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM,
+                                       flags=socket.AI_ADDRCONFIG)
+        good = [(int(family), str(at[0])) for family, _, _, _, at in found
+                if self.permits(str(at[0]), port)]
+        if not good:
+            raise OSError(None, "not a public address")
+        return good
+
+    @staticmethod
+    def check(text: str) -> URL:
+        """The parts of an address. Raises FetchError for another scheme or a low port."""
         try:
-            parts = urlsplit(url)
-            port = parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
+            url = URL(text)
+            host, port = url.host, url.port
         except ValueError:
-            raise FetchError(f"{url[:200]} is no web address") from None
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise FetchError(f"{url[:200]}: allowed are http:// and https://")
-        if port not in (80, 443) and port < 1024:
+            raise FetchError(f"{text[:200]} is no web address") from None
+        if url.scheme not in ("http", "https") or not host:
+            raise FetchError(f"{text[:200]}: allowed are http:// and https://")
+        if port is None or (port not in (80, 443) and port < 1024):
             raise FetchError(f"port {port}: allowed are 80, 443 and those from 1024")
-        try:
-            ipaddress.ip_address(parts.hostname.split("%")[0])
-        except ValueError:
-            return  # a name: its addresses are checked when it is looked up
-        if not self.permits(parts.hostname):
-            raise FetchError(f"{parts.hostname} is not a public address")
+        return url
 
 
-class _Resolver(AbstractResolver):
-    """The system's resolver, without addresses that the policy does not permit."""
+class _Connector(aiohttp.TCPConnector):
+    """Connects to addresses that the policy permits. aiohttp asks a resolver for names only, and
+    what it treats as a name depends on its version. So this takes its place for every host."""
 
     def __init__(self, policy: Policy) -> None:
+        super().__init__(limit=32, limit_per_host=6, use_dns_cache=False)
         self._policy = policy
 
-    async def resolve(self, host: str, port: int = 0, family: int = socket.AF_UNSPEC
-                      ) -> List[Dict[str, Any]]:
-        """Permitted addresses of a name. Raises OSError if there is none."""
-        loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, family=family,
-                                       flags=socket.AI_ADDRCONFIG)
-        good = [(f, a) for f, _, _, _, a in found if self._policy.permits(str(a[0]))]
-        if not good:
-            raise OSError(None, f"{host} is not a public address")
-        return [{"hostname": host, "host": a[0], "port": port, "family": f, "proto": 0,
-                 "flags": socket.AI_NUMERICHOST} for f, a in good]
+    async def _resolve_host(self, host: str, port: int, traces: Any = None
+                            ) -> List[Dict[str, Any]]:
+        return [{"hostname": host, "host": address, "port": port, "family": family, "proto": 0,
+                 "flags": socket.AI_NUMERICHOST}
+                for family, address in await self._policy.addresses(host, port)]
 
-    async def close(self) -> None:
-        """Nothing is held."""
+    async def connect(self, *arguments: Any, **words: Any) -> Any:
+        """As in aiohttp. A version of it that finds addresses in another way sends nothing."""
+        connection = await super().connect(*arguments, **words)
+        peer = connection.transport and connection.transport.get_extra_info("peername")
+        if not peer or not self._policy.permits(str(peer[0]), peer[1]):
+            connection.close()
+            raise OSError(None, "not a public address")
+        return connection
 
 
 class Fetcher:
@@ -121,11 +119,10 @@ class Fetcher:
 
     def _open(self) -> aiohttp.ClientSession:
         if self._session is None:
-            connector = aiohttp.TCPConnector(resolver=_Resolver(self.policy), limit=32,
-                                             limit_per_host=6, use_dns_cache=False)
             self._session = aiohttp.ClientSession(
-                connector=connector, auto_decompress=False, cookie_jar=aiohttp.DummyCookieJar(),
-                timeout=aiohttp.ClientTimeout(total=LIMIT_S, connect=20), trust_env=False)
+                connector=_Connector(self.policy), auto_decompress=False,
+                cookie_jar=aiohttp.DummyCookieJar(), timeout=aiohttp.ClientTimeout(
+                    total=LIMIT_S, connect=20), trust_env=False)
         return self._session
 
     async def get(self, url: str, most: int, form: Optional[bytes] = None, accept: str = "*/*"
@@ -134,10 +131,10 @@ class Fetcher:
         form: octets of a form to POST. Raises FetchError."""
         end = time.monotonic() + LIMIT_S
         for _ in range(MAX_REDIRECTS + 1):
-            self.policy.check(url)
             try:
-                found = await asyncio.wait_for(self._one(url, most, form, accept),
-                                               max(end - time.monotonic(), 0.1))
+                found = await asyncio.wait_for(
+                    self._one(self.policy.check(url), most, form, accept),
+                    max(end - time.monotonic(), 0.1))
             except asyncio.TimeoutError:
                 raise FetchError(f"no complete answer within {LIMIT_S:.0f} s") from None
             except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -148,7 +145,7 @@ class Fetcher:
             form = form if keeps_form else None
         raise FetchError(f"more than {MAX_REDIRECTS} redirects")
 
-    async def _one(self, url: str, most: int, form: Optional[bytes], accept: str) -> Any:
+    async def _one(self, url: URL, most: int, form: Optional[bytes], accept: str) -> Any:
         """An answer, or the target of a redirect and whether the form goes there too."""
         headers = {"User-Agent": _AGENT, "Accept": accept, "Accept-Encoding": "gzip",
                    "Accept-Language": "en,*;q=0.5"}
@@ -160,7 +157,7 @@ class Fetcher:
             if answer.status in (301, 302, 303, 307, 308) and to:
                 return to, answer.status in (307, 308)
             body, cut = await _body(answer, most)
-            return Fetched(url, answer.status, answer.content_type, answer.charset, body, cut)
+            return Fetched(str(url), answer.status, answer.content_type, answer.charset, body, cut)
 
 
 async def _body(answer: aiohttp.ClientResponse, most: int) -> Tuple[bytes, bool]:

@@ -6,7 +6,6 @@ import os
 import shutil
 import tempfile
 from typing import Optional, Set
-from urllib.parse import urlsplit
 
 from . import fetch
 
@@ -117,13 +116,11 @@ class _Proxy:
         url = target.decode("ascii")
         if method == b"CONNECT":
             url = f"https://{url}/"
-        parts = urlsplit(url)
-        self._policy.check(url)
-        port = parts.port or 80
-        loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(parts.hostname, port, type=2)
-        address = next((str(a[4][0]) for a in found if self._policy.permits(str(a[4][0]))), None)
-        if address is None:
+        parts = self._policy.check(url)
+        host, port = str(parts.host), int(parts.port or 0)
+        try:
+            address = (await self._policy.addresses(host, port))[0][1]
+        except OSError:
             writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
             return
         far_reader, far = await asyncio.wait_for(asyncio.open_connection(address, port), 20)
@@ -132,10 +129,9 @@ class _Proxy:
                 writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
             else:
                 # One request a connection, so that each is checked.
-                path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
                 lines = [line for line in rest.split(b"\r\n")[1:] if not
                          line.lower().startswith((b"connection:", b"proxy-connection:"))]
-                far.write(method + b" " + path.encode() + b" HTTP/1.1\r\nConnection: close\r\n"
+                far.write(method + b" " + parts.raw_path_qs.encode() + b" HTTP/1.1\r\nConnection: close\r\n"
                           + b"\r\n".join(lines))
             await asyncio.gather(self._copy(reader, far), self._copy(far_reader, writer))
         finally:
