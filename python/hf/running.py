@@ -3,7 +3,7 @@
 import os
 import pwd
 import tempfile
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, List, Optional, Sequence
 
 from gnuradio import gr
 
@@ -214,8 +214,10 @@ def details(s: station.Station) -> List[str]:
                      f"{', '.join(d.ip_client.routes) or 'nobody'}")
     if d.pep:
         lines.append(f"HF-PEP: listens on {', '.join(d.pep.listen) or 'nothing'}; to "
-                     f"{', '.join(d.pep.routes) or 'nobody'}; peers may reach "
-                     f"{', '.join(d.pep.allow) or 'nothing'}")
+                     f"{', '.join(d.pep.routes) or 'nobody'}"
+                     + ("" if d.pep.allow else "; peers may reach nothing"))
+        lines += [f"HF-PEP: {_nodes(nodes.split(', ') if nodes else [])} may reach {what}"
+                  for what, _, nodes in (entry.partition(" from ") for entry in d.pep.allow)]
     if d.host:
         ports = [f"{kind} {port}" for kind, port in
                  (("ARDOP", d.host.ardop_port), ("VARA", d.host.vara_port),
@@ -224,17 +226,18 @@ def details(s: station.Station) -> List[str]:
         lines.append(f"host ports on {d.host.address}: {', '.join(ports) or 'none'}; call signs "
                      f"{', '.join(calls)}")
     if d.dns:
-        lines.append(f"DNS: listens on {', '.join(d.dns.listen) or 'nothing'}; peers "
-                     + (f"({', '.join(d.dns.peers) or 'all'}) may ask {d.dns.resolver}"
-                        if d.dns.resolver else "may ask nothing"))
+        lines.append(f"DNS: listens on {', '.join(d.dns.listen) or 'nothing'}; "
+                     + (f"{_nodes(d.dns.peers)} may ask {d.dns.resolver}"
+                        if d.dns.resolver else "peers may ask nothing"))
     if d.mail:
         lines.append(f"mail: SMTP on {d.mail.listen} for "
                      f"{', '.join(r.domain for r in d.mail.route) or 'nobody'}; mail from HF for "
-                     f"{', '.join(d.mail.domains) or 'nobody'} goes to {d.mail.deliver}")
+                     f"{', '.join(d.mail.domains) or 'nobody'} goes to {d.mail.deliver}, "
+                     f"{_nodes(d.mail.peers, [r.node for r in d.mail.route])} may send it")
     if d.web and d.web.role == "near":
         lines.append(f"web door: http://{d.web.listen}/, pages come from {d.web.node}")
     if d.web and d.web.role == "shore":
-        lines.append("web: peers may fetch pages from public addresses"
+        lines.append(f"web: {_nodes(d.web.peers)} may fetch pages from public addresses"
                      + (f" and {', '.join(d.web.allow)}" if d.web.allow else ""))
     files = [path for path in (d.capture.d_pdu, d.capture.sis) if path]
     if files:
@@ -244,6 +247,12 @@ def details(s: station.Station) -> List[str]:
     if d.netns:
         lines.append(f"all in network namespace {d.netns}")
     return [f"{d.name}  {line}" for line in lines]
+
+
+def _nodes(peers: List[str], others: Sequence[str] = ()) -> str:
+    """Who may do something, in words. others: nodes that may, beside peers."""
+    return ", ".join(dict.fromkeys([*peers, *others])) if peers and peers != ["*"] else \
+        "every node"
 
 
 def _radio(r: station.Radio) -> str:

@@ -32,6 +32,21 @@ def check_loopback(key: str, listen: str, example: int) -> None:
                            f"example 127.0.0.1:{example}")
 
 
+def nodes_of(key: str, peers: List[str]) -> List[str]:
+    """Nodes in their usual form. Empty: every node. key: for the message. Raises StationError."""
+    if peers == ["*"]:
+        return []
+    for peer in peers:
+        try:
+            good = not _hf.s5066.address(peer).is_group()
+        except ValueError:
+            good = False
+        if not good:
+            raise StationError(f'{key}: \'{peer}\': allowed are addresses of nodes, for example '
+                               '["1.2.0.1"], or ["*"] for every node')
+    return [str(_hf.s5066.address(peer)) for peer in peers]
+
+
 def words_of(tables: List[Dict[str, Any]]) -> List[str]:
     """Rules in the form of the blocks, one string of KEY=VALUE words each."""
     return [" ".join(f"{k}={v}" for k, v in table.items()) for table in tables]
@@ -181,6 +196,7 @@ class Mail:
     listen: where the mail server hands over mail for HF, by SMTP or LMTP. Loopback only.
     deliver: the mail server for mail from HF, "HOST:PORT".
     domains: of this side. Others are refused over HF.
+    peers: nodes that may send mail here, beside those of the routes. Empty: every node.
     name: of this gateway in HMTP and in headers. Default: the first of domains, or the address.
     route: far domains and their nodes.
     receive: protocols that other gateways may use. Default: hmtp and cftp. Broadcasts need SAP
@@ -197,6 +213,7 @@ class Mail:
     listen: str = "127.0.0.1:2525"
     deliver: str = "127.0.0.1:25"
     domains: List[str] = field(default_factory=list)
+    peers: List[str] = field(default_factory=list)
     name: str = ""
     route: List[MailRoute] = field(default_factory=list)
     receive: List[str] = field(default_factory=lambda: ["hmtp", "cftp"])
@@ -231,8 +248,13 @@ class Mail:
         if not host or not port.isdigit() or not 1 <= int(port) <= 65535:
             raise StationError(f"[mail] deliver = '{self.deliver}': allowed is HOST:PORT")
         check_loopback("[mail] listen", self.listen, 2525)
+        self.peers = nodes_of("[mail] peers", self.peers)
         for route in self.route:
             route.check()
+
+    def hears(self, node: str) -> bool:
+        """Whether a node may send mail here."""
+        return not self.peers or node in self.peers or any(r.node == node for r in self.route)
 
     def gateway_name(self, address: str) -> str:
         """The name of the gateway. address: of the station."""
@@ -293,6 +315,8 @@ class Web:
 
     role: near (the door, for readers at this station) or shore (fetches pages for other stations).
     node: address of the shore station. Only for near.
+    peers: nodes for which the shore side fetches, or ["*"] for every node. Only for shore, which
+    needs it.
     listen: address of the door, "ADDRESS:PORT". Loopback only.
     name: of the door, so that http://NAME:PORT/ works when NAME leads to this machine.
     folder: where the door keeps pages, bookmarks and history. Default: the user's cache folder.
@@ -304,6 +328,7 @@ class Web:
 
     role: str = "near"
     node: str = ""
+    peers: List[str] = field(default_factory=list)
     listen: str = "127.0.0.1:8090"
     name: str = "hf.local"
     folder: str = ""
@@ -323,6 +348,10 @@ class Web:
                 raise StationError('[web] needs node, the shore station, for example node = '
                                    '"1.2.0.2"')
             _hf.s5066.address(self.node)
+        elif not self.peers:
+            raise StationError('[web] role = "shore" needs peers, the nodes for which it fetches, '
+                               'for example peers = ["1.2.0.1"], or ["*"] for every node')
+        nodes_of("[web] peers", self.peers)
         check_loopback("[web] listen", self.listen, 8090)
         if self.search and "{}" not in self.search:
             raise StationError(f"[web] search = '{self.search}': needs {{}} for the words")

@@ -9,7 +9,7 @@ import random
 import subprocess
 
 from gnuradio.hf import station
-from gnuradio.hf.mail import bounce, broadcast, cftp, hmtp, policy, seen
+from gnuradio.hf.mail import bounce, broadcast, carrier, cftp, hmtp, policy, seen
 from gnuradio.hf.mail.spool import Envelope, Spool, SpoolError, parse
 from gnuradio.hf.sis import s5066
 import pytest
@@ -391,3 +391,38 @@ def test_a_bounce_says_what_failed_to_people_and_programs():
     assert status.get_payload()[1]["Status"] == "5.1.1"
     assert header.get_payload().startswith("Subject: x")
     assert all(len(line) < 998 and line.isascii() for line in notice.data.split(b"\r\n"))
+
+
+@pytest.mark.parametrize("peers, heard", [
+    ([], ["1.2.0.2", "1.2.0.3", "1.2.0.4"]), (["*"], ["1.2.0.2", "1.2.0.3", "1.2.0.4"]),
+    (["1.2.0.3"], ["1.2.0.2", "1.2.0.3"])])
+def test_only_peers_and_nodes_of_routes_are_heard(peers, heard):
+    found = []
+
+    class Work(carrier.Work):
+        settings = station.Mail(spool="x", domains=["a.example"], peers=peers,
+                                route=[station.MailRoute("b.example", "1.2.0.2")])
+
+        def reached(self, node):
+            found.append(node)
+
+    class Carrier(carrier.Carrier):
+        sap = 3
+
+        def arrived(self, node, u_pdu):
+            found.append(u_pdu)
+
+    Work.settings.check()
+    made = Carrier(Work(), "127.0.0.1:1")
+    for node in ("1.2.0.2", "1.2.0.3", "1.2.0.4"):
+        indication = s5066.s_unidata_indication()
+        indication.src, indication.src_sap, indication.u_pdu = s5066.address(node), 3, b"x"
+        made._take(indication)
+    assert [node for node in found if node != b"x"] == heard and found.count(b"x") == len(heard)
+
+
+def test_peers_are_nodes():
+    for bad in ("x", "31.255.255.255", "", "*"):
+        made = station.Mail(spool="x", domains=["a.example"], peers=["1.2.0.1", bad])
+        with pytest.raises(station.StationError, match="peers"):
+            made.check()

@@ -149,11 +149,11 @@ def test_it_says_what_it_has_opened_and_to_whom(space, files):
         file.write(text.replace("[pep]\n", "[pep]\nallow = [\"10.66.2.1:80\"]\n"))
     process, said = running(space.command(*HF, "run", "--quiet", *files),
                             os.path.dirname(files[0]) + "/home")
-    said += "".join(process.stderr.readline() for _ in range(6))
+    said += "".join(process.stderr.readline() for _ in range(7))
     process.terminate()
     process.communicate(timeout=60)
     for part in ("1.2.0.1  HF-PEP: listens on socks5:1081; to .=1.2.0.2; peers may reach nothing",
-                 "peers may reach 10.66.2.1:80", "1.2.0.2  IP client: TUN device hf2",
+                 "HF-PEP: every node may reach 10.66.2.1:80", "1.2.0.2  IP client: TUN device hf2",
                  "10.66.2.1/24", "SIS server: anyone who reaches 127.0.0.1 port"):
         assert part in said, said
 

@@ -225,6 +225,8 @@ class Carrier(threading.Thread):
         if isinstance(p, s5066.s_unidata_indication):
             if p.src_sap == self.sap:
                 node = str(p.src)
+                if not self.work.settings.hears(node):
+                    return
                 self.work.reached(node)
                 self.arrived(node, p.u_pdu)
         elif isinstance(p, (s5066.s_unidata_request_confirm, s5066.s_unidata_request_rejected)):

@@ -126,7 +126,7 @@ class Bench:
 
     def _describe(self, name: str, d: station.Description) -> None:
         d.web = station.Web(node=pair.NODES["B"], listen="127.0.0.1:0", folder=self._store.name) \
-            if name == "A" else station.Web(role="shore")
+            if name == "A" else station.Web(role="shore", peers=[pair.NODES["A"]])
         self._services[name] = WebService(d)
         if name == "B":
             self._services[name].shore.fetcher = self.fetcher
