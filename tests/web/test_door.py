@@ -19,13 +19,14 @@ import sites
 class Stations:
     """Two stations with a door and its shore side; server: the web ashore."""
 
-    def __init__(self, folder, allow=("127.0.0.0/8",)):
+    def __init__(self, folder, allow=("127.0.0.0/8",), peers=(pair.NODES["A"],)):
         self.services = {}
         self.lines = []
 
         def describe(name, d):
             d.web = station.Web(node=pair.NODES["B"], listen="127.0.0.1:0", folder=folder) \
-                if name == "A" else station.Web(role="shore", allow=list(allow))
+                if name == "A" else station.Web(
+                    role="shore", allow=list(allow), peers=list(peers))
             self.services[name] = WebService(d)
 
         self.pair = pair.Pair(pair.Setting(mode="4539-9600S", speed=20.0), False, describe)
@@ -190,6 +191,14 @@ def test_the_first_page_has_estimates_bookmarks_and_history(stations):
         found["as it is"]["seconds"]
     status, headers, _ = stations.request("/?search=short+waves")
     assert status == 303 and "short%2520waves" in headers["Location"]
+
+
+def test_a_shore_side_serves_its_peers_only(tmp_path):
+    with Stations(str(tmp_path), peers=["1.2.0.9"]) as made:
+        status, text = made.page()
+        assert status == 200 and "does not serve this station" in text
+        assert made.server.asked == []
+        assert made.pair.stations["B"].pep.stats()["rejected"] >= 1
 
 
 def test_a_shore_station_that_does_not_answer_is_an_error(tmp_path):

@@ -65,8 +65,8 @@ def test_addresses_that_are_refused(url, words):
 def test_a_redirect_to_a_private_address_is_refused(monkeypatch):
     with sites.Server({"/": (302, {"Location": "http://127.0.0.2/secret"}, b""),
                        "/loop": (302, {"Location": "/loop"}, b"")}) as server:
-        assert "127.0.0.2: not a public address" in fetch_error(server.url + "/",
-                                                                  ["127.0.0.1/32"])
+        assert "127.0.0.2: not a public address" in fetch_error(
+            server.url + "/", ["127.0.0.1/32"])
         assert "redirects" in fetch_error(server.url + "/loop", ["127.0.0.1/32"])
         assert server.asked.count("/loop") == fetch.MAX_REDIRECTS + 1
 

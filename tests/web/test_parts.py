@@ -3,10 +3,11 @@
 import asyncio
 import os
 import random
+import tracemalloc
 
 import pytest
 
-from gnuradio.hf.web import library, pages, reduce, render, views, wire
+from gnuradio.hf.web import door, library, pages, reduce, render, views, wire
 import sites
 
 BASE = "https://site.example/dir/page.html"
@@ -169,15 +170,64 @@ def test_lines_that_the_other_side_has_are_not_sent():
     new = old[:20] + ["<p>changed"] + old[21:] + ["\x01evil", "a\nb"]
     octets = wire.encode_lines(new, old)
     assert len(octets) < 60
-    assert wire.decode_lines(octets, old) == new[:-2] + ["evil", "a b"]
-    assert wire.decode_lines(b"", old) == []
+    assert wire.decode_lines(octets, old, wire.Room()) == new[:-2] + ["evil", "a b"]
+    assert wire.decode_lines(b"", old, wire.Room()) == []
 
 
 @pytest.mark.parametrize("octets", [b"\x01", b"\x011", b"\x013,9", b"\x01-1,1", b"\x010,0",
-                                    b"\x01x,y"])
+                                    b"\x01x,y", b"\x011,2", b"\x012,1"])
 def test_copies_of_lines_that_are_not_there_are_refused(octets):
     with pytest.raises(wire.WireError):
-        wire.decode_lines(octets, ["a", "b"])
+        wire.decode_lines(octets, ["a", "b"], wire.Room())
+
+
+@pytest.mark.parametrize("octets, lines", [(b"\x010,2", ["a", "b"]), (b"\x010,1", ["a"]),
+                                           (b"\x011,1", ["b"])])
+def test_the_first_and_the_last_line_can_be_copied(octets, lines):
+    assert wire.decode_lines(octets, ["a", "b"], wire.Room()) == lines
+
+
+#: Answers of a hostile shore side to a reader that has a page of 4000 lines, by name. Each is less
+#: than 1000 octets on the air.
+BOMBS = {
+    "copies": [("T", b"\n".join([b"\x010,4000"] * 90_000))] * 4,
+    "parts of copies": [("T", b"\x010,4000")] * 400_000,
+    "empty lines": [("R", b"\n" * 4_000_000)] * 7,
+    "long lines": [("T", b"a" * 4_000_000)] * 7,
+    "links": [("L", b"\x010,4000")] * 400_000,
+    "pictures": [("P", wire.varint(n) + b"\x01\x01x") for n in range(800_000)],
+    "kept pictures": [("K", b"".join(wire.varint(n) + b"\0" for n in range(1_000_000)))],
+    "head": [("H", b"[" + b"[]," * 1_300_000 + b"0]")] * 2,
+    "error": [("X", b"x" * 4_000_000)] * 7}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_small_answer_costs_the_door_little(name):
+    old = library.Kept("https://a.example/", {}, {"T": [f"<p>line {n}" for n in range(4000)]},
+                       {0: b"picture"}, "pictures", 0.0, 0, {})
+    view = views.View("v", wire.Request("a.example"), old)
+    tracemalloc.start()
+    with pytest.raises(wire.WireError):
+        for kind, octets in BOMBS[name]:
+            view._take(kind, octets)
+    used = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert used < 40_000_000, f"{used / 1e6:.0f} MB"
+
+
+def test_a_door_holds_few_large_pages(tmp_path):
+    async def run():
+        made = door.Door([], library.Library(str(tmp_path)), None, "", "text", 0)
+        for number in range(40):
+            view = views.View(str(number), wire.Request("a.example"), None)
+            view._take("T", b"x" * 3_900_000)
+            view._end()
+            made._views[str(number)] = view
+        made._forget_old()
+        return list(made._views)
+    kept = asyncio.run(run())
+    assert kept == [str(number) for number in range(40 - len(kept), 40)]
+    assert len(kept) == door.MAX_HELD // 3_900_001
 
 
 def test_parts_arrive_when_their_octets_have_arrived():

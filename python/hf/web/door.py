@@ -16,8 +16,10 @@ from .library import Library
 from .reduce import absolute
 from .views import View
 
-#: Pages whose links still work, and pages that are asked for at a time.
-MAX_VIEWS, MAX_ASKING = 64, 8
+#: Pages whose links still work, what they may hold in all, and pages that are asked for at a time.
+MAX_VIEWS, MAX_HELD, MAX_ASKING = 64, 64 << 20, 8
+#: Lines that are written to the browser at once, between which others are served.
+_LINES = 500
 #: Octets of a form that a reader fills in.
 MAX_FORM = 32768
 #: Age below which a page that is kept is shown without asking, s.
@@ -167,9 +169,15 @@ class Door:
             self._tasks[number] = task
             task.add_done_callback(lambda _: self._tasks.pop(number, None))
         self._views[number] = view
-        for old in [n for n in self._views if n not in self._tasks][:-MAX_VIEWS]:
-            del self._views[old]
+        self._forget_old()
         return view
+
+    def _forget_old(self) -> None:
+        """Forget the oldest pages beyond MAX_VIEWS or MAX_HELD, but none that is on its way."""
+        held = sum(view.size for view in self._views.values())
+        old = [n for n in self._views if n not in self._tasks]
+        while len(old) > MAX_VIEWS or (old and held > MAX_HELD):
+            held -= self._views.pop(old.pop(0)).size
 
     def _asked(self, request: web.Request) -> View:
         url = request.query.get("url", "").strip()
@@ -217,9 +225,12 @@ class Door:
             for kind in "TR":
                 lines = view.sections.get(kind, [])[written[kind]:]
                 if lines and not written[kind]:
-                    text += ("</section>" if kind == "R" else "") + pages.section(kind, view.head)
+                    text += ("</section>" if kind == "R" else "") + pages.section(kind, view)
                 written[kind] += len(lines)
-                text += "".join(map(renderer.line, lines))
+                for first in range(0, len(lines), _LINES):
+                    text += "".join(map(renderer.line, lines[first:first + _LINES]))
+                    await response.write(text.encode("utf-8", "replace"))
+                    text = ""
             if text:
                 await response.write(text.encode("utf-8", "replace"))
                 text = ""
@@ -248,8 +259,8 @@ class Door:
         response = web.StreamResponse(headers={
             **_HEADERS, "Content-Type": "text/plain; charset=utf-8", "X-HF-View": view.number})
         await response.prepare(request)
-        title = view.head.get("title", "")
-        text, written = f"{title}\n\n" if title else "", 0
+        text = pages.plain_head(view)
+        written = 0
         while True:
             done = view.done
             lines = view.sections.get("T", []) + view.sections.get("R", [])

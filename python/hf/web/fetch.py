@@ -5,6 +5,7 @@ Every host is looked up here, and only addresses that pass Policy are connected 
 redirect again. So no reader can reach services of the shore station or its network.
 """
 import asyncio
+import errno
 import ipaddress
 import socket
 import time
@@ -18,8 +19,8 @@ from yarl import URL
 from .. import hf_python as _hf
 from .reduce import absolute
 
-#: Most redirects, and seconds for a page or picture with all its redirects.
-MAX_REDIRECTS, LIMIT_S = 5, 60.0
+#: Most redirects, and seconds for a page or picture with all its redirects, and for a connection.
+MAX_REDIRECTS, LIMIT_S, CONNECT_S = 5, 60.0, 20.0
 #: Octets of a compressed body that are read at once.
 _PIECE = 16384
 _AGENT = "Mozilla/5.0 (compatible; gr-hf web door)"
@@ -27,6 +28,10 @@ _AGENT = "Mozilla/5.0 (compatible; gr-hf web door)"
 
 class FetchError(Exception):
     """What could not be fetched, in words for the reader."""
+
+
+class Unreachable(FetchError):
+    """The first host refuses connections, or does not answer. Nothing was sent to it."""
 
 
 class Fetched(NamedTuple):
@@ -122,7 +127,7 @@ class Fetcher:
             self._session = aiohttp.ClientSession(
                 connector=_Connector(self.policy), auto_decompress=False,
                 cookie_jar=aiohttp.DummyCookieJar(), timeout=aiohttp.ClientTimeout(
-                    total=LIMIT_S, connect=20), trust_env=False)
+                    total=LIMIT_S, connect=CONNECT_S), trust_env=False)
         return self._session
 
     async def get(self, url: str, most: int, form: Optional[bytes] = None, accept: str = "*/*"
@@ -130,19 +135,27 @@ class Fetcher:
         """Fetch from an address. most: octets of the body, uncompressed; a longer body is cut.
         form: octets of a form to POST. Raises FetchError."""
         end = time.monotonic() + LIMIT_S
-        for _ in range(MAX_REDIRECTS + 1):
+        for hop in range(MAX_REDIRECTS + 1):
             try:
                 found = await asyncio.wait_for(
                     self._one(self.policy.check(url), most, form, accept),
                     max(end - time.monotonic(), 0.1))
+            except aiohttp.ServerTimeoutError:
+                raise (FetchError if hop else Unreachable)(
+                    f"{urlsplit(url).hostname}: no connection within {CONNECT_S:.0f} s") from None
             except asyncio.TimeoutError:
                 raise FetchError(f"no complete answer within {LIMIT_S:.0f} s") from None
             except (aiohttp.ClientError, OSError, ValueError) as error:
-                raise FetchError(_words(error, url)) from None
+                raise (Unreachable if hop == 0 and _is_unreachable(error) else FetchError)(
+                    _words(error, url)) from None
             if isinstance(found, Fetched):
                 return found
-            url, keeps_form = absolute(url, found[0]), found[1]
+            to, keeps_form = absolute(url, found[0]), found[1]
             form = form if keeps_form else None
+            if form is not None and url.startswith("https:") and not to.startswith("https:"):
+                raise FetchError(f"{urlsplit(url).hostname} leads the form to an address without "
+                                 "encryption")
+            url = to
         raise FetchError(f"more than {MAX_REDIRECTS} redirects")
 
     async def _one(self, url: URL, most: int, form: Optional[bytes], accept: str) -> Any:
@@ -176,6 +189,14 @@ async def _body(answer: aiohttp.ClientResponse, most: int) -> Tuple[bytes, bool]
         if len(body) > most:
             return bytes(body[:most]), True
     return bytes(body), False
+
+
+def _is_unreachable(error: BaseException) -> bool:
+    """Whether no connection was made, so that another port may answer."""
+    if isinstance(error, aiohttp.ClientSSLError):
+        return False
+    return getattr(error, "errno", None) in (errno.ECONNREFUSED, errno.ETIMEDOUT,
+                                             errno.EHOSTUNREACH)
 
 
 def _words(error: BaseException, url: str) -> str:

@@ -105,12 +105,29 @@ def begin(view: View, marked: bool, seconds: float, choices: Dict[str, Dict[str,
 """
 
 
-def section(kind: str, head: Dict[str, Any]) -> str:
+def not_encrypted(view: View) -> str:
+    """What a reader must know of a page that the shore side has by plain HTTP; else empty."""
+    if not view.url.startswith("http://"):
+        return ""
+    return ("Not encrypted between the shore station and the site: others on the way can read and "
+            "change it.")
+
+
+def plain_head(view: View) -> str:
+    """What stands above a page in a terminal."""
+    lines = [view.head.get("title", ""), not_encrypted(view)]
+    return "".join(line + "\n\n" for line in lines if line)
+
+
+def section(kind: str, view: View) -> str:
     """The start of the main text (T), or of what stands around it (R)."""
+    head = view.head
     direction = ' dir="rtl"' if head.get("rtl") else ""
     language = f' lang="{quoted(head["lang"])}"' if head.get("lang") else ""
     name = "main" if kind == "T" else "rest"
-    return f'<section class="{name}"{direction}{language}>\n'
+    warning = not_encrypted(view) if kind == "T" else ""
+    return (f'<p class="bad">{warning}</p>\n' if warning else "") + \
+        f'<section class="{name}"{direction}{language}>\n'
 
 
 def progress(view: View, seconds: Optional[float] = None) -> str:

@@ -131,8 +131,8 @@ class _Proxy:
                 # One request a connection, so that each is checked.
                 lines = [line for line in rest.split(b"\r\n")[1:] if not
                          line.lower().startswith((b"connection:", b"proxy-connection:"))]
-                far.write(method + b" " + parts.raw_path_qs.encode() + b" HTTP/1.1\r\nConnection: close\r\n"
-                          + b"\r\n".join(lines))
+                far.write(method + b" " + parts.raw_path_qs.encode()
+                          + b" HTTP/1.1\r\nConnection: close\r\n" + b"\r\n".join(lines))
             await asyncio.gather(self._copy(reader, far), self._copy(far_reader, writer))
         finally:
             far.close()

@@ -5,7 +5,7 @@ import os
 from typing import Callable, Optional
 
 from .. import hf_python as _hf
-from .. import loop, station
+from .. import loop, station, station_tables
 from .door import Door
 from .estimate import Estimate, mode_of
 from .library import Library
@@ -37,6 +37,7 @@ class WebService:
         """
         if d.web is None:
             raise ValueError("the station has no [web]")
+        d.web.check()
         self.settings = d.web
         self._where = f"{d.where}: " if d.where else ""
         self._say: Callable[[str], None] = lambda line: None
@@ -69,7 +70,9 @@ class WebService:
         if d.pep is None:
             d.pep = station.Pep()
         if self.shore is not None:
-            d.pep.allow = [f"{NAME}:{PORT}=127.0.0.1:{self.port}"] + d.pep.allow
+            nodes = ", ".join(station_tables.nodes_of("[web] peers", self.settings.peers))
+            d.pep.allow = [f"{NAME}:{PORT}=127.0.0.1:{self.port}"
+                           + (f" from {nodes}" if nodes else "")] + d.pep.allow
         else:
             node = str(_hf.s5066.address(self.settings.node))
             d.pep.listen = d.pep.listen + [f"127.0.0.1:0={node}.{NAME}:{PORT}"]

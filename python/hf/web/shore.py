@@ -119,14 +119,20 @@ class Shore:
         return got, page
 
     async def _fetch(self, request: wire.Request) -> fetch.Fetched:
-        """What is at the address. One without a scheme is tried by HTTPS, then by HTTP."""
+        """What is at the address. One without a scheme is tried by HTTPS.
+
+        It is tried by plain HTTP only if nothing answers at port 443. Otherwise anyone on the way
+        could choose plain HTTP by a damaged certificate. A form is never tried again.
+        """
         accept = "text/html,application/xhtml+xml,text/plain,*/*;q=0.5"
         if "://" in request.url[:10]:
             return await self.fetcher.get(request.url, MAX_DOCUMENT, request.form, accept)
         try:
             return await self.fetcher.get("https://" + request.url, MAX_DOCUMENT, request.form,
                                           accept)
-        except fetch.FetchError as first:
+        except fetch.Unreachable as first:
+            if request.form is not None:
+                raise
             try:
                 return await self.fetcher.get("http://" + request.url, MAX_DOCUMENT, request.form,
                                               accept)
@@ -166,7 +172,12 @@ class _Answer:
             await self._part("X", str(error).encode())
             await self._write(self._encoder.end())
             return
-        sections = {"T": page.main, "L": page.main_links, "R": page.rest, "M": page.rest_links}
+        room = wire.Room()
+        main, main_links = _within(room, page.main, page.main_links)
+        rest, rest_links = _within(room, page.rest, page.rest_links)
+        if len(main) < len(page.main) or len(rest) < len(page.rest):
+            got = got._replace(cut=True)
+        sections = {"T": main, "L": main_links, "R": rest, "M": rest_links}
         key = wire.digest(sections)
         with_pictures = self._request.mode == "pictures"
         if key == self._request.reference and (not with_pictures or self._request.complete
@@ -265,6 +276,17 @@ class _Answer:
             return None
         return await asyncio.get_running_loop().run_in_executor(None, pictures.small, data,
                                                                 picture.width)
+
+
+def _within(room: wire.Room, lines: List[str], links: List[str]) -> Tuple[List[str], List[str]]:
+    """The first lines that fit, with their links."""
+    used = 0
+    for number, line in enumerate(lines):
+        count = reduce.links_in(line)
+        if not room.fits([line, *links[used:used + count]]):
+            return lines[:number], links[:used]
+        used += count
+    return lines, links
 
 
 def _pieces(lines: List[str]) -> Iterator[List[str]]:

@@ -8,6 +8,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from . import wire
 from .library import Kept, Library
+from .reduce import MAX_PICTURES
 
 #: Longest silence of the stream before the page is given up, s. HF-PEP ends a dead one earlier.
 SILENCE_S = 1800.0
@@ -34,6 +35,7 @@ class View:
         self.error = ""
         self.same = self.done = False
         self.octets = 0
+        self._room = wire.Room()
         self.began, self.took_s = time.monotonic(), 0.0
         #: Set at the end, for other threads.
         self.ended = threading.Event()
@@ -52,6 +54,11 @@ class View:
         """The address after redirects."""
         url = str(self.head.get("url", self.request.url))
         return url if "://" in url else "https://" + url
+
+    @property
+    def size(self) -> int:
+        """Characters of text and octets of pictures that it holds."""
+        return wire.MAX_CHARACTERS - self._room.characters + sum(map(len, self.pictures.values()))
 
     def _end(self, error: str = "") -> None:
         self.done, self.error, self.took_s = True, error, time.monotonic() - self.began
@@ -112,8 +119,8 @@ class View:
         except ConnectionRefusedError:
             self._end("the station does not run")
         except OSError:
-            self._end("no answer: the shore station was not reached, or has no [web], or the link "
-                      "broke")
+            self._end("no answer: the shore station was not reached, has no [web] or does not "
+                      "serve this station, or the link broke")
         finally:
             if writer is not None:
                 writer.close()
@@ -121,11 +128,14 @@ class View:
                 self._end("stopped")
 
     def _take(self, kind: str, octets: bytes) -> None:
-        reference = self._reference.lines if self._reference else []
+        if kind in "HEX" and len(octets) > wire.MAX_NOTE:
+            raise wire.WireError(f"a part {kind} of more than {wire.MAX_NOTE} octets")
         if kind == "H":
             self.head = _known(octets, HEAD)
         elif kind in "TLRM":
-            self.sections.setdefault(kind, []).extend(wire.decode_lines(octets, reference))
+            reference = self._reference.lines if self._reference else []
+            self.sections.setdefault(kind, []).extend(
+                wire.decode_lines(octets, reference, self._room))
         elif kind == "P":
             self._take_picture(octets)
         elif kind == "K":
@@ -145,12 +155,17 @@ class View:
         for _ in range(3):
             number, at = wire.read_varint(octets, at)
             numbers.append(number)
-        self.pictures[numbers[0]] = octets[at:]
+        self._put_picture(numbers[0], octets[at:])
 
     def _copy_pictures(self, octets: bytes) -> None:
         for here, there in _pairs(octets):
             if self._reference and there in self._reference.pictures:
-                self.pictures[here] = self._reference.pictures[there]
+                self._put_picture(here, self._reference.pictures[there])
+
+    def _put_picture(self, number: int, data: bytes) -> None:
+        if number >= MAX_PICTURES:
+            raise wire.WireError(f"picture {number}: a page has up to {MAX_PICTURES}")
+        self.pictures[number] = data
 
     def _take_kept(self) -> None:
         if self._reference is None:

@@ -34,6 +34,11 @@ VERSION = 2
 MODES = ("text", "pictures")
 #: Longest request and part, and longest answer after decompression, octets.
 MAX_REQUEST, MAX_PART, MAX_ANSWER = 65536, 4 << 20, 32 << 20
+#: Longest part that is no text: of the head, the end or an error.
+MAX_NOTE = 16384
+#: Most lines and characters of a page, with its links and all lines that it takes from another
+#: page. A part of 12 octets can name thousands of those.
+MAX_LINES, MAX_CHARACTERS = 100_000, 4_000_000
 #: Octets that are decompressed at once, since a few octets can grow to megabytes.
 _SLICE = 16
 #: First octet of a line that stands for lines of the page referred to.
@@ -163,13 +168,37 @@ def encode_lines(lines: List[str], reference: List[str]) -> bytes:
     return "\n".join(out).encode("utf-8", "replace")
 
 
-def decode_lines(data: bytes, reference: List[str]) -> List[str]:
-    """Lines from octets. Raises WireError for lines that the reference does not have."""
+class Room:
+    """What one page may still have: lines, and their characters with an end for each line."""
+
+    def __init__(self) -> None:
+        self.lines, self.characters = MAX_LINES, MAX_CHARACTERS
+
+    def fits(self, lines: List[str]) -> bool:
+        """Whether there is room for further lines. Then it is theirs."""
+        size = sum(map(len, lines)) + len(lines)
+        if len(lines) > self.lines or size > self.characters:
+            return False
+        self.lines -= len(lines)
+        self.characters -= size
+        return True
+
+    def take(self, lines: List[str]) -> None:
+        """Give room to further lines. Raises WireError if there is none."""
+        if not self.fits(lines):
+            raise WireError(f"a page of more than {MAX_LINES} lines or {MAX_CHARACTERS} "
+                            "characters")
+
+
+def decode_lines(data: bytes, reference: List[str], room: Room) -> List[str]:
+    """Lines from octets. Raises WireError for lines that the reference does not have, or for which
+    there is no room."""
     lines: List[str] = []
     if not data:
         return lines
     for line in data.decode("utf-8", "replace").split("\n"):
         if not line.startswith(_COPY):
+            room.take([line])
             lines.append(line)
             continue
         try:
@@ -178,9 +207,9 @@ def decode_lines(data: bytes, reference: List[str]) -> List[str]:
             raise WireError("a copy of lines without their numbers") from None
         if place < 0 or length < 1 or place + length > len(reference):
             raise WireError("a copy of lines that the page referred to does not have")
-        lines += reference[place:place + length]
-        if len(lines) > MAX_PART:
-            raise WireError("too many lines")
+        copied = reference[place:place + length]
+        room.take(copied)
+        lines += copied
     return lines
 
 
