@@ -83,9 +83,9 @@ class Stations:
         other = pair.OTHER[name]
         made = station.Mail(
             spool=str(self.folder / name), listen="127.0.0.1:0",
-            deliver=self.sinks[name].address, domains=[DOMAINS[name]],
+            domains=[DOMAINS[name]],
             route=[station.MailRoute(DOMAINS[other], pair.NODES[other], protocol)],
-            **{"retry_s": 0.2, "retry_max_s": 1.0, "answer_s": 10.0, **more})
+            **{"deliver": self.sinks[name].address, "retry_s": 0.2, "retry_max_s": 1.0, "answer_s": 10.0, **more})
         made.check()
         return made
 

@@ -5,6 +5,7 @@ import random
 import shutil
 import smtplib
 import subprocess
+import threading
 
 from click.testing import CliRunner
 from gnuradio.hf import netns, pair, sis, station
@@ -123,7 +124,7 @@ def test_a_delivery_is_noted_before_the_session_ends():
     sink.refuse["carl@shore.example"] = "550 5.1.1 no such mailbox"
     recipients = ["bert@shore.example", "carl@shore.example"]
     delivery.deliver(sis.parse_server(sink.address), "shore.example", "anna@ship.example",
-                     recipients, mail_pair.text(), kept=events.append)
+                     recipients, mail_pair.text(), threading.Event(), events.append)
     sink.close()
     assert events == [["bert@shore.example"], "QUIT"]
 
@@ -211,6 +212,15 @@ def test_what_waits_for_too_long_is_returned(stations):
     stations.sinks["A"].wait(1)
     assert b"5.4.7 not delivered within 0 days" in stations.sinks["A"].mails[0][2]
     assert not near.spool.entries("out")
+
+
+def test_bounces_to_this_side_may_have_a_mail_server_of_their_own(stations):
+    near = stations.start("A", stations.settings("A", deliver="127.0.0.1:1",
+                                                 bounces=stations.sinks["A"].address))
+    near.settings.expire_days = 0.0
+    submit(near, "guest@elsewhere.example", ["bert@shore.example"], mail_pair.text())
+    stations.sinks["A"].wait(1)
+    assert stations.sinks["A"].mails[0][1] == ["guest@elsewhere.example"]
 
 
 def test_a_bounce_of_the_mail_server_goes_over_hf_and_is_not_bounced(stations):

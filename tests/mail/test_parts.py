@@ -366,6 +366,7 @@ node = "1.2.0.4"
     ('spool = "x"\ndomains = ["*"]', "open relay"),
     ('spool = "x"\ndomains = ["a.b"]\nlisten = "0.0.0.0:25"', "loopback"),
     ('spool = "x"\ndomains = ["a.b"]\ndeliver = "mx"', "HOST:PORT"),
+    ('spool = "x"\ndomains = ["a.b"]\nbounces = "mx:0"', "bounces = 'mx:0'"),
     ('spool = "x"\ndomains = ["a.b"]\nreceive = ["smtp"]', "'smtp'"),
     ('spool = "x"\n[[mail.route]]\ndomain = "a.b"', "needs node"),
     ('spool = "x"\n[[mail.route]]\ndomain = "a.b"\nnode = "1.2.0.2"\nprotocol = "uucp"', "uucp"),

@@ -12,6 +12,9 @@ from typing import Dict
 
 from .hmtp import Mail, Outcome, Reply
 
+#: Longest part of a failed mail in a bounce, octets of its header.
+MAX_HEADER = 1000
+
 
 def _status(reply: Reply) -> str:
     """Enhanced status code of a reply (RFC 3463)."""
@@ -21,8 +24,8 @@ def _status(reply: Reply) -> str:
 
 def notification(name: str, mail: Mail, failed: Outcome) -> Mail:
     """The mail for the sender of a mail that failed for some recipients. name: of this
-    gateway. The header of the mail goes along, its body does not: it may be long, and the sender
-    has it."""
+    gateway. The start of the mail's header goes along, its body does not: the sender has it, and
+    a bounce must not carry a forger's text to others."""
     report = MIMEMultipart("report", report_type="delivery-status")
     report["From"] = f"Mail over HF <MAILER-DAEMON@{name}>"
     report["To"] = mail.sender
@@ -35,8 +38,8 @@ def notification(name: str, mail: Mail, failed: Outcome) -> Mail:
     report.attach(MIMEText("\n".join(lines) + "\n", "plain", "us-ascii"))
     report.attach(_machine_part(name, failed))
     header = MIMENonMultipart("text", "rfc822-headers")
-    header.set_payload(mail.data.partition(b"\r\n\r\n")[0][:20000].decode("ascii", "replace")
-                       .replace("\ufffd", "?").replace("\r\n", "\n") + "\n")
+    header.set_payload(mail.data.partition(b"\r\n\r\n")[0][:MAX_HEADER]
+                       .decode("ascii", "replace").replace("\ufffd", "?").replace("\r\n", "\n") + "\n")
     report.attach(header)
     data = report.as_bytes(policy=email_policy.SMTP)
     return Mail("", [mail.sender], data)

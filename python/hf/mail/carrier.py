@@ -25,6 +25,9 @@ MAX_RECONNECT_S = 60.0
 STUCK_S = 3600.0
 #: Mails in one exchange, and their octets. A longer one is alone.
 BATCH_MAILS, BATCH_OCTETS = 20, 10_000
+#: Answers of a node that belong to no exchange, after which the present one has failed. One may be
+#: late. More are guesses of its tag or number.
+MAX_WRONG_ANSWERS = 2
 #: U_PDUs that may wait for the node's flow control. More answers are dropped: their clients ask
 #: again.
 MAX_WAITING = 10_000
@@ -37,6 +40,7 @@ class Exchange:
     waiting: U_PDUs that the node has not confirmed.
     touched: time of the start, or of the last confirmation.
     state: what the protocol keeps, for example the answer so far.
+    wrong_answers: from the node since the start, for another exchange or for none.
     """
 
     node: str
@@ -44,6 +48,7 @@ class Exchange:
     waiting: List[bytes]
     state: Any = None
     touched: float = field(default_factory=time.monotonic)
+    wrong_answers: int = 0
 
 
 @dataclass
@@ -89,8 +94,8 @@ class Work:
         for the mails."""
         raise NotImplementedError
 
-    def bounce(self, mail: Mail, failed: Outcome) -> None:
-        """Tell the sender of a mail from HF what failed."""
+    def bounce(self, mail: Mail, failed: Outcome, node: str) -> None:
+        """Tell the sender of a mail from a node what failed, if mail for it goes to this node."""
         raise NotImplementedError
 
     def file_number(self, node: str) -> int:
@@ -170,6 +175,12 @@ class Carrier(threading.Thread):
         self.finish(exchange)
         self.work.failed(exchange.node, exchange.mails, why)
 
+    def wrong_answer(self, exchange: Exchange) -> None:
+        """The node has sent an answer that belongs to another exchange, or to none."""
+        exchange.wrong_answers += 1
+        if exchange.wrong_answers >= MAX_WRONG_ANSWERS:
+            self.fail(exchange, f"{MAX_WRONG_ANSWERS} answers that belong to no exchange")
+
     # --- the thread -----------------------------------------------------------------------------
 
     def end(self) -> None:
@@ -223,7 +234,9 @@ class Carrier(threading.Thread):
 
     def _take(self, p: Any) -> None:
         if isinstance(p, s5066.s_unidata_indication):
-            if p.src_sap == self.sap:
+            # Without ARQ anybody can send one U_PDU in the name of any node.
+            if p.src_sap == self.sap and (self.mode != "arq"
+                                          or p.mode == s5066.transmission_mode.arq):
                 node = str(p.src)
                 if not self.work.settings.hears(node):
                     return

@@ -51,6 +51,8 @@ class CftpCarrier(Carrier):
                 self.finish(exchange)
                 mail = exchange.mails[0]
                 self.work.settled(mail, {r: _DONE for r in mail.recipients})
+            elif exchange is not None:
+                self.wrong_answer(exchange)
             return
         file = self._assembler.take(node, u_pdu, time.monotonic())
         if file is None:
@@ -69,7 +71,7 @@ class CftpCarrier(Carrier):
                    if (reply := self.work.check(r)) is not None}
         accepted = [r for r in mail.recipients if r not in refused]
         if refused:
-            self.work.bounce(mail, refused)
+            self.work.bounce(mail, refused, node)
         if not accepted:
             return True
         found = Transaction(Mail(mail.sender, accepted, mail.data))

@@ -9,12 +9,14 @@ from collections import deque
 from email.utils import formatdate
 import json
 import os
+import secrets
 import threading
 import time
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
 from .. import sis
 from ..station_tables import Mail as Settings
+from ..station_tables import MailRoute
 from . import bounce, policy, seen
 from .broadcast import BroadcastCarrier
 from .carrier import Carrier, Work
@@ -32,6 +34,10 @@ _FULL = Reply(452, "4.3.1 spool full")
 STATUS_S = 1.0
 #: Mails that have left, kept for the page.
 MOST_RECENT = 50
+#: Seconds that close() waits for the reply of the mail server. systemd kills after 90 s.
+CLOSE_S = 30.0
+#: Bounces of mails from one node in an hour.
+MAX_BOUNCES = 20
 
 
 class Gateway(Work):
@@ -49,8 +55,10 @@ class Gateway(Work):
         self._lock = threading.RLock()
         self._decided = threading.Condition(self._lock)
         self._end, self._wake = threading.Event(), threading.Event()
+        self._give_up = threading.Event()
         self._nodes: Dict[str, _Node] = {}
         self._mta = _Node()
+        self._bounced: Dict[str, Deque[float]] = {}  # times of the last bounces, by node
         self._open: Dict[str, Transaction] = {}  # by ID of the mail in the queue in
         self._number: Optional[int] = None
         self._recent: Deque[Dict[str, Any]] = deque(maxlen=MOST_RECENT)
@@ -77,6 +85,9 @@ class Gateway(Work):
         self._wake.set()
         for carrier in self._carriers:
             carrier.end()
+        # A delivery that ends here without a reply to its mail may become a second copy.
+        self._thread.join(CLOSE_S)
+        self._give_up.set()
         self._thread.join()
         self.intake.stop()
         self.spool.close()
@@ -90,7 +101,7 @@ class Gateway(Work):
     def check_for_hf(self, recipient: str) -> Optional[Reply]:
         """Reply that refuses a recipient of this side's programs."""
         if not good_path(recipient):
-            return Reply(553, "5.1.3 address that HMTP cannot carry")
+            return Reply(553, "5.1.3 address: allowed are letters, digits and ._+=~- before the @")
         if any(policy.fits(domain_of(recipient), d) for d in self.settings.domains):
             return Reply(550, "5.4.6 a domain of this side, which the mail server should keep")
         if policy.route(self.settings, recipient) is None:
@@ -102,7 +113,7 @@ class Gateway(Work):
         if policy.loops(mail.data, self.name):
             return Reply(554, "5.4.6 the mail loops")
         if not good_path(mail.sender, empty=True):
-            return Reply(553, "5.1.7 sender that HMTP cannot carry")
+            return Reply(553, "5.1.7 sender: allowed are letters, digits and ._+=~- before the @")
         groups: Dict[Tuple[str, str], List[str]] = {}
         for recipient in mail.recipients:
             found = policy.route(self.settings, recipient)
@@ -200,7 +211,7 @@ class Gateway(Work):
                     with open(path, encoding="ascii") as file:
                         self._number = int(file.read(10))
                 except (OSError, ValueError):
-                    self._number = int(time.time())
+                    self._number = secrets.randbelow(256)
             self._number = (self._number + 1) % 256
             try:
                 with open(path + ".tmp", "w", encoding="ascii") as file:
@@ -310,14 +321,16 @@ class Gateway(Work):
             return
         trace = b"" if mail.protocol == "local" else \
             policy.received_line(mail, self.name, formatdate())
-        server = sis.parse_server(self.settings.deliver)
+        server = sis.parse_server(self.settings.bounces if mail.protocol == "local"
+                                  else self.settings.deliver)
         # A gateway that was killed may have delivered this mail, and only noted it.
         outcome = {r: _KEPT for r in mail.recipients if mail.keys.get(r) in self._seen}
         left = [r for r in mail.recipients if r not in outcome]
         if left:
             outcome.update(deliver(
-                server, self.name, mail.sender, left, trace + data, kept=lambda kept_for:
-                self._remember([mail.keys[r] for r in kept_for if r in mail.keys])))
+                server, self.name, mail.sender, left, trace + data, self._give_up,
+                lambda kept_for: self._remember([mail.keys[r] for r in kept_for
+                                                 if r in mail.keys])))
         done = [r for r, reply in outcome.items() if reply.code < 400]
         if set(done) & set(left):
             self._count("delivered")
@@ -352,15 +365,21 @@ class Gateway(Work):
 
     # --- bounces --------------------------------------------------------------------------------
 
-    def bounce(self, mail: Mail, failed: Outcome) -> None:
+    def bounce(self, mail: Mail, failed: Outcome, node: str = "") -> None:
         """Tell the sender of a mail what failed. A bounce itself has no sender, and is not
-        bounced. Without room for it, it is logged."""
+        bounced. Without room for it, it is logged.
+
+        node: that a mail from HF came from. Its sender may be forged, so the bounce may only go
+        back to that node, and MAX_BOUNCES in an hour."""
         self.say("bounce: " + "; ".join(f"{r}: {reply}" for r, reply in failed.items()))
         if not mail.sender:
             return
-        notice = bounce.notification(self.name, mail, failed)
         own = any(policy.fits(domain_of(mail.sender), d) for d in self.settings.domains)
         found = None if own else policy.route(self.settings, mail.sender)
+        if node and not self._may_bounce(node, found):
+            self.say(f"no bounce to {mail.sender}, whose mail came from {node}")
+            return
+        notice = bounce.notification(self.name, mail, failed)
         try:
             if found is not None and found.protocol != "broadcast":
                 self._spool("out", notice, found.node, found.protocol)
@@ -371,11 +390,23 @@ class Gateway(Work):
         except SpoolError as error:
             self.say(f"no bounce to {mail.sender}: {error}")
 
+    def _may_bounce(self, node: str, found: Optional[MailRoute]) -> bool:
+        """Whether a mail from a node may be bounced. found: route of its sender."""
+        if found is None or found.node != node or found.protocol == "broadcast":
+            return False
+        with self._lock:
+            times = self._bounced.setdefault(node, deque(maxlen=MAX_BOUNCES))
+            if len(times) == MAX_BOUNCES and time.monotonic() - times[0] < 3600:
+                return False
+            times.append(time.monotonic())
+            return True
+
     def _bounce_spooled(self, queue: str, mail: Envelope, failed: Outcome) -> None:
         why = "; ".join(dict.fromkeys(str(reply) for reply in failed.values()))
         self._note("in" if queue == "in" else "out", mail, f"not delivered: {why}", list(failed))
         data = self.spool.data(queue, mail.id) or b""
-        self.bounce(Mail(mail.sender, list(failed), data), failed)
+        self.bounce(Mail(mail.sender, list(failed), data), failed,
+                    mail.node if queue == "in" else "")
 
     def _expire(self) -> None:
         """Bounce what has waited for too long."""

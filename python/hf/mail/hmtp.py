@@ -29,6 +29,7 @@ SESSION_START = re.compile(rb"(?:EHLO|HELO) [^\r\n]{1,255}\r\n(?:MAIL FROM|NOOP|
 #: A U_PDU with whole replies and nothing else.
 REPLIES = re.compile(rb"(?:[2-5][0-9]{2}[ -][^\r\n]*\r\n)+")
 _REPLY = re.compile(rb"([2-5][0-9]{2})([ -]?)([^\r\n]*)")
+_LOCAL_PART = re.compile(r"[A-Za-z0-9_+=~][A-Za-z0-9._+=~-]*")
 _PATH = re.compile(rb"(MAIL FROM|RCPT TO):\s*<([^<>\r\n\0]*)>(?: (.*))?", re.I)
 
 
@@ -356,11 +357,11 @@ class Session:
 
 
 def good_path(address: str, empty: bool = False) -> bool:
-    """Whether an address may be used: printable ASCII without spaces and with a domain, or empty
-    where allowed."""
+    """Whether an address may be used, or is empty where allowed. The local part has only the
+    characters that no mail server reads as a route: quotes, comments, "%", "!" and a second "@"
+    would turn a mail server that trusts this gateway into an open relay."""
     if not address:
         return empty
-    local, at, domain = address.rpartition("@")
-    return bool(at and local and len(address) <= 320
-                and re.fullmatch(r"[!-~]+", address)
+    local, _, domain = address.rpartition("@")
+    return bool(len(address) <= 320 and _LOCAL_PART.fullmatch(local)
                 and re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?", domain))

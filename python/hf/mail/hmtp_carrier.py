@@ -78,7 +78,10 @@ class HmtpCarrier(Carrier):
                 self._answered(exchange)
         elif node in self._served and not begins:
             self._serve(node, self._served[node], u_pdu)
-        elif not hmtp.REPLIES.match(u_pdu):
+        elif hmtp.REPLIES.match(u_pdu):
+            if exchange is not None:
+                self.wrong_answer(exchange)
+        else:
             session = hmtp.Session(self.work.name, self.work.check,
                                    self.work.settings.max_octets)
             self._serve(node, _Served(session, time.monotonic()), u_pdu)
