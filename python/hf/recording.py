@@ -8,7 +8,7 @@ import re
 import stat
 import struct
 import sys
-from typing import Any, BinaryIO, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
+from typing import Any, BinaryIO, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, cast
 
 import numpy as np
 
@@ -50,7 +50,6 @@ class Recording:
     _file: BinaryIO
     _convert: Callable[[bytes], np.ndarray]
     _frame: int
-    _left: Optional[int] = None  # octets; None: until the end of the file
     _ahead: bytes = b""  # octets read already
     warnings: List[str] = field(default_factory=list)
     #: Paths that are read, - for standard input.
@@ -59,15 +58,9 @@ class Recording:
 
     def pieces(self) -> Iterator[np.ndarray]:
         """float32 or complex64 arrays of roughly 10 000 samples."""
-        rest = self._ahead[:self._left] if self._left is not None else self._ahead
-        left = self._left
-        if left is not None:
-            left -= len(rest)
+        rest = self._ahead
         while True:
-            want = PIECE if left is None else min(PIECE, left)
-            data = self._read(want) if want else b""
-            if left is not None:
-                left -= len(data)
+            data = self._read(PIECE)
             rest += data
             whole = len(rest) // self._frame * self._frame
             if whole:
@@ -75,9 +68,7 @@ class Recording:
                 rest = rest[whole:]
             if not data:
                 break
-        if left:
-            self.warnings.append(f"{self.name}: ends {left} octets early")
-        elif rest:
+        if rest:
             self.warnings.append(f"{self.name}: {len(rest)} odd octets at the end are ignored")
 
     def share(self) -> float:
@@ -251,6 +242,79 @@ _WAV_NUMBERS = {
 }
 
 
+class _DataChunks(io.RawIOBase):
+    """The samples of all data chunks of a WAV file as one stream.
+
+    Receivers on the web (KiwiSDR) write a chunk of each 512 samples, with others between.
+    """
+
+    def __init__(self, file: BinaryIO, name: str, size: int) -> None:
+        """file stands at the first samples, size is that of their chunk."""
+        self._file, self._name = file, name
+        self._left: Optional[int] = None
+        self.warnings: List[str] = []
+        self._begin(size)
+
+    def _begin(self, size: int) -> None:
+        # Programs that write to a pipe leave a placeholder as size.
+        if size in (0, 0x7FFFFFFF, 0xFFFFFFFF) or size >= 0x7FFFFF00:
+            self._left = None
+            return
+        self._left = size
+        try:
+            there = os.fstat(self._file.fileno())
+            rest = there.st_size - self._file.tell() if stat.S_ISREG(there.st_mode) else 0
+        except (OSError, ValueError):
+            rest = 0
+        # Above 4 GiB some programs write the size without its upper bits.
+        self._left += max(0, rest - size) >> 32 << 32
+        self._odd = size % 2
+
+    def read1(self, count: int) -> bytes:
+        """At most count octets of samples. Empty: there are no more."""
+        if self._left == 0 and not self._next():
+            return b""
+        want = count if self._left is None else min(count, self._left)
+        data: bytes = getattr(self._file, "read1", self._file.read)(want)
+        if self._left is not None:
+            self._left -= len(data)
+            if not data and self._left:
+                self.warnings.append(f"{self._name}: ends {self._left} octets early")
+                self._left = 0
+        return data
+
+    def _next(self) -> bool:
+        """Find the next data chunk."""
+        self._file.read(self._odd)
+        self._odd = 0
+        while True:
+            head = self._file.read(8)
+            if len(head) < 8:
+                return False
+            kind, size = struct.unpack("<4sI", head)
+            if not re.fullmatch(rb"[ -~]{4}", kind):
+                self.warnings.append(f"{self._name}: what follows the samples is no chunk of WAV; "
+                                     "it is not read")
+                return False
+            if kind == b"data" and size:
+                self._begin(size)
+                return True
+            left = size + size % 2
+            while left:
+                skipped = len(self._file.read(min(left, PIECE)))
+                if not skipped:
+                    return False
+                left -= skipped
+
+    def fileno(self) -> int:
+        """See io.IOBase."""
+        return self._file.fileno()
+
+    def tell(self) -> int:
+        """See io.IOBase."""
+        return self._file.tell()
+
+
 def _wav(file: BinaryIO, name: str, iq: bool, channel: Optional[int] = None) -> Recording:
     """Read the header chunks. The wave module refuses floats and RF64."""
 
@@ -290,11 +354,10 @@ def _wav(file: BinaryIO, name: str, iq: bool, channel: Optional[int] = None) -> 
     if channel is not None:
         _must_have_two(name, channels)
     number, scale, offset = _WAV_NUMBERS[tag, bits]
-    recording = Recording(name, float(rate), iq, file,
-                          _converter(number, channels, iq, scale, offset, channel or 0), frame)
-    # Programs that write to a pipe leave a placeholder as size.
-    if size not in (0, 0x7FFFFFFF, 0xFFFFFFFF) and size < 0x7FFFFF00:
-        recording._left = size
+    samples = _DataChunks(file, name, size)
+    recording = Recording(name, float(rate), iq, cast(BinaryIO, samples),
+                          _converter(number, channels, iq, scale, offset, channel or 0), frame,
+                          warnings=samples.warnings)
     if channels > 1 and not iq and channel is None:
         recording.warnings.append(f"{name}: {channels} channels, the first one is used")
     return recording

@@ -119,6 +119,43 @@ def test_what_follows_the_samples_is_not_taken_for_samples(monkeypatch):
     assert len(read(monkeypatch, header(size=200) + bytes(200) + b"LIST" + bytes(100))) == 100
 
 
+def chunk(kind: bytes, data: bytes) -> bytes:
+    return kind + struct.pack("<I", len(data)) + data + bytes(len(data) % 2)
+
+
+def test_samples_of_all_data_chunks_are_read(monkeypatch):
+    x = np.random.default_rng(1).integers(-9999, 9999, 5 * 512 * 2).astype("<i2")
+    parts = [part.tobytes() for part in x.reshape(5, -1)]
+    data = header(1, 2, 12000, 16, len(parts[0])) + parts[0] + b"".join(
+        chunk(b"kiwi", bytes(11)) + chunk(b"data", part) for part in parts[1:])
+    found = read(monkeypatch, data, iq=True)
+    assert np.array_equal(found.view(np.float32) * 2 ** 15, x)
+    assert np.array_equal(read(monkeypatch, data + chunk(b"LIST", bytes(9)), iq=True), found)
+
+
+def test_what_is_not_read_is_reported(monkeypatch):
+    for tail, warning in ((bytes(100), "is no chunk of WAV"),
+                          (chunk(b"data", bytes(100))[:50], "ends 58 octets early")):
+        stdin = type("Stdin", (), {"buffer": io.BytesIO(header(size=200) + bytes(200) + tail)})
+        monkeypatch.setattr("sys.stdin", stdin)
+        source = recording.open_recording("-")
+        assert sum(map(len, source.pieces())) >= 100
+        assert any(warning in line for line in source.warnings), source.warnings
+
+
+def test_a_file_above_4_gib_is_read_beyond_its_wrapped_size(tmp_path):
+    path = tmp_path / "long.wav"
+    with open(path, "wb") as file:
+        file.write(header(size=2000))
+        file.truncate(len(header()) + (1 << 32) + 2000)
+    count = 0
+    for piece in recording.open_recording(str(path)).pieces():
+        count += len(piece)
+        if count > 200_000:
+            return
+    raise AssertionError(f"{count} samples")
+
+
 @pytest.mark.parametrize("size", [0, 0xFFFFFFFF, 0x7FFFFFFF])
 def test_unknown_sizes_mean_until_the_end(monkeypatch, size):
     assert len(read(monkeypatch, header(size=size) + bytes(200_000))) == 100_000
