@@ -25,9 +25,9 @@ namespace gr::hf::tls {
 namespace {
 
 constexpr long day_s = 86400;
-// A certificate that is renewed by nobody should last as long as the installation. That of
-// a server is made at each start. Both begin a day early, for clocks that differ.
-constexpr long authority_s = 10 * 365 * day_s, server_s = 90 * day_s;
+// A key that was copied is worth something for a year at most. The certificate of a server
+// is made at each start. Both begin a day early, for clocks that differ.
+constexpr long authority_s = 365 * day_s, server_s = 90 * day_s;
 // Certificates of servers that are kept.
 constexpr size_t kept_max = 256;
 
@@ -262,7 +262,7 @@ bool authority::use_certificate(ssl_st* session, const std::string& host)
 {
     read_if_changed();
     content& c = *d_content;
-    if (c.servers.size() >= kept_max)
+    if (c.servers.size() >= kept_max && c.servers.count(host) == 0)
         c.servers.clear();
     auto& x = c.servers[host];
     try {

@@ -183,6 +183,8 @@ ssl_ctx_st* new_context(const SSL_METHOD* method)
     owned<SSL_CTX> c(SSL_CTX_new(method));
     if (!c || SSL_CTX_set_min_proto_version(c.get(), TLS1_2_VERSION) != 1)
         throw std::runtime_error("OpenSSL has no TLS 1.2");
+    // 112 bits: no RSA below 2048 and no SHA-1, also where the system permits them.
+    SSL_CTX_set_security_level(c.get(), 2);
     SSL_CTX_set_options(c.get(), SSL_OP_NO_RENEGOTIATION);
     return c.release();
 }
@@ -255,7 +257,10 @@ session::session(const context& c,
     X509_VERIFY_PARAM* verify = SSL_get0_param(s);
     if (X509_VERIFY_PARAM_set1_ip_asc(verify, host.c_str()) != 1) {
         ERR_clear_error();
-        SSL_set_hostflags(s, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+        // A common name is no host name (RFC 9525): whoever signs it has not checked it.
+        SSL_set_hostflags(s,
+                          X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
+                              X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
         if (!is_host_name(host) || SSL_set1_host(s, host.c_str()) != 1 ||
             SSL_set_tlsext_host_name(s, host.c_str()) != 1) {
             d_impl->fail = fault::no_handshake;

@@ -3,6 +3,7 @@
 import os
 import pwd
 import tempfile
+import time
 from typing import Any, Callable, List, Optional, Sequence
 
 from gnuradio import gr
@@ -218,6 +219,10 @@ def details(s: station.Station) -> List[str]:
                      + ("" if d.pep.allow else "; peers may reach nothing"))
         lines += [f"HF-PEP: {_nodes(nodes.split(', ') if nodes else [])} may reach {what}"
                   for what, _, nodes in (entry.partition(" from ") for entry in d.pep.allow)]
+    if d.pep and any(rule.get("tls") == "apart" for rule in d.pep.rule):
+        authority = hf.tls_authority(d.pep.ca_folder())
+        until = time.strftime("%Y-%m-%d", time.gmtime(authority.not_after))
+        lines.append(f"TLS apart: certificate authority {authority.path}, valid until {until}")
     if d.host:
         ports = [f"{kind} {port}" for kind, port in
                  (("ARDOP", d.host.ardop_port), ("VARA", d.host.vara_port),

@@ -1,9 +1,15 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // The local authority and both ends of TLS apart, without sockets.
+#include "tls/openssl.h"
 #include "tls/session.h"
 
 #include <gtest/gtest.h>
+
+#include <openssl/ec.h>
+#include <openssl/pem.h>
+#include <openssl/rsa.h>
+#include <openssl/x509v3.h>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +20,18 @@
 
 namespace gr::hf::tls {
 namespace {
+
+//! The system's level is the lowest, so that what is refused is refused by our own.
+const bool lowest_level = [] {
+    static char name[] = "/tmp/hf-tls-conf-XXXXXX";
+    ::close(::mkstemp(name));
+    std::ofstream(name) << "openssl_conf = all\n[all]\nssl_conf = ssl\n[ssl]\n"
+                           "system_default = default\n[default]\n"
+                           "CipherString = DEFAULT@SECLEVEL=0\n";
+    ::setenv("OPENSSL_CONF", name, 1);
+    std::atexit([] { ::unlink(name); });
+    return true;
+}();
 
 struct tls_apart : testing::Test {
     tls_apart()
@@ -64,7 +82,8 @@ TEST_F(tls_apart, the_key_is_for_its_owner_and_rotate_replaces_it)
     EXPECT_EQ(file.st_mode & 0777, 0700u);
     EXPECT_EQ(first.certificate().find("PRIVATE"), std::string::npos);
     EXPECT_EQ(first.fingerprint().size(), 95u);
-    EXPECT_GT(first.not_after(), std::time(nullptr) + 9 * 365 * 86400L);
+    const long days = (first.not_after() - std::time(nullptr)) / 86400;
+    EXPECT_TRUE(days >= 364 && days <= 365) << days;
     authority second(folder + "/ca");
     EXPECT_EQ(second.certificate(), first.certificate());
     second.rotate();
@@ -76,9 +95,12 @@ TEST_F(tls_apart, the_key_is_for_its_owner_and_rotate_replaces_it)
 TEST_F(tls_apart, a_key_that_others_may_read_or_a_damaged_file_is_refused)
 {
     const std::string path = authority(folder + "/ca").path();
-    ::chmod(path.c_str(), 0640);
-    EXPECT_THROW(authority(folder + "/ca"), std::runtime_error);
+    for (const mode_t others : { 040, 020, 010, 04, 02, 01 }) {
+        ::chmod(path.c_str(), 0600 | others);
+        EXPECT_THROW(authority(folder + "/ca"), std::runtime_error) << others;
+    }
     ::chmod(path.c_str(), 0600);
+    EXPECT_NO_THROW(authority(folder + "/ca"));
     std::ofstream(path) << "nothing";
     EXPECT_THROW(authority(folder + "/ca"), std::runtime_error);
     EXPECT_THROW(authority("/proc/none"), std::runtime_error);
@@ -184,9 +206,200 @@ TEST_F(tls_apart, anything_may_come_from_either_side)
     EXPECT_LT(opened, 300u);
 }
 
+owned<X509> certificate_of(const std::string& pem)
+{
+    const owned<BIO> in(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+    return owned<X509>(PEM_read_bio_X509(in.get(), nullptr, nullptr, nullptr));
+}
+
+//! The serial number of the certificate that an authority gives for a host.
+std::string serial_for(authority& ca, const std::string& host)
+{
+    const owned<SSL_CTX> context(SSL_CTX_new(TLS_server_method()));
+    const owned<SSL> ssl(SSL_new(context.get()));
+    EXPECT_TRUE(ca.use_certificate(ssl.get(), host)) << host;
+    X509* x = SSL_get_certificate(ssl.get());
+    EXPECT_EQ(X509_check_ca(x), 0) << "it may sign others";
+    EXPECT_EQ(X509_check_host(x, host.c_str(), 0, 0, nullptr), 1) << host;
+    const ASN1_INTEGER* n = X509_get0_serialNumber(x);
+    return { reinterpret_cast<const char*>(n->data), size_t(n->length) };
+}
+
+TEST_F(tls_apart, the_authority_signs_servers_and_no_authorities)
+{
+    authority ca(folder + "/ca");
+    const auto x = certificate_of(ca.certificate());
+    EXPECT_EQ(X509_check_ca(x.get()), 1);
+    EXPECT_EQ(X509_get_pathlen(x.get()), 0);
+    EXPECT_EQ(X509_get_key_usage(x.get()), uint32_t(KU_KEY_CERT_SIGN));
+    serial_for(ca, "shop.example");
+}
+
+TEST_F(tls_apart, certificates_of_256_servers_are_kept)
+{
+    authority ca(folder + "/ca");
+    const auto name = [](int k) { return "host-" + std::to_string(k) + ".example"; };
+    const auto first = serial_for(ca, name(0));
+    for (int k = 1; k < 256; ++k)
+        serial_for(ca, name(k));
+    EXPECT_EQ(serial_for(ca, name(0)), first);
+    serial_for(ca, name(256));
+    EXPECT_NE(serial_for(ca, name(0)), first);
+}
+
+//! A server with any certificate, at the lowest level.
+struct plain_server {
+    plain_server(X509* x, EVP_PKEY* key, int version)
+    {
+        context.reset(SSL_CTX_new(TLS_server_method()));
+        SSL_CTX_set_security_level(context.get(), 0);
+        SSL_CTX_set_min_proto_version(context.get(), 0);
+        SSL_CTX_set_max_proto_version(context.get(), version);
+        EXPECT_EQ(SSL_CTX_use_certificate(context.get(), x), 1);
+        EXPECT_EQ(SSL_CTX_use_PrivateKey(context.get(), key), 1);
+        ssl.reset(SSL_new(context.get()));
+        in = BIO_new(BIO_s_mem());
+        out = BIO_new(BIO_s_mem());
+        BIO_set_mem_eof_return(in, -1);
+        SSL_set_bio(ssl.get(), in, out);
+        SSL_set_accept_state(ssl.get());
+    }
+    //! Octets both ways until none is left. \return of the handshake
+    int exchange(session& far)
+    {
+        int done = 0;
+        for (bool any = true; any;) {
+            const auto data = far.poll();
+            BIO_write(in, data.data(), static_cast<int>(data.size()));
+            done = SSL_do_handshake(ssl.get());
+            char unused = 0;
+            SSL_read(ssl.get(), &unused, 1); // takes what follows the handshake
+            octets answer(BIO_ctrl_pending(out));
+            if (!answer.empty())
+                BIO_read(out, answer.data(), static_cast<int>(answer.size()));
+            far.feed(answer.data(), answer.size());
+            far.read();
+            any = !data.empty() || !answer.empty();
+        }
+        return done;
+    }
+    owned<SSL_CTX> context;
+    owned<SSL> ssl;
+    BIO *in = nullptr, *out = nullptr; // of ssl
+};
+
+owned<EVP_PKEY> p256() { return owned<EVP_PKEY>(EVP_EC_gen("P-256")); }
+
+//! A self-signed certificate. \param alternative subjectAltName, empty: none
+owned<X509> made(EVP_PKEY* key, const EVP_MD* digest, const std::string& alternative)
+{
+    owned<X509> x(X509_new());
+    X509_set_version(x.get(), X509_VERSION_3);
+    ASN1_INTEGER_set(X509_get_serialNumber(x.get()), 7);
+    X509_gmtime_adj(X509_getm_notBefore(x.get()), -3600);
+    X509_gmtime_adj(X509_getm_notAfter(x.get()), 3600);
+    X509_set_pubkey(x.get(), key);
+    X509_NAME* name = X509_get_subject_name(x.get());
+    X509_NAME_add_entry_by_txt(name,
+                               "CN",
+                               MBSTRING_ASC,
+                               reinterpret_cast<const unsigned char*>("shop.example"),
+                               -1,
+                               -1,
+                               0);
+    X509_set_issuer_name(x.get(), name);
+    if (!alternative.empty()) {
+        X509_EXTENSION* e = X509V3_EXT_conf_nid(
+            nullptr, nullptr, NID_subject_alt_name, alternative.c_str());
+        X509_add_ext(x.get(), e, -1);
+        X509_EXTENSION_free(e);
+    }
+    EXPECT_GT(X509_sign(x.get(), key, digest), 0);
+    return x;
+}
+
+//! What a far end makes of a trusted server with this key and certificate.
+fault fault_with(const std::string& folder,
+                 const owned<EVP_PKEY>& key,
+                 const EVP_MD* digest,
+                 const std::string& alternative)
+{
+    const auto x = made(key.get(), digest, alternative);
+    const owned<BIO> pem(BIO_new_file((folder + "/store.pem").c_str(), "w"));
+    PEM_write_bio_X509(pem.get(), x.get());
+    BIO_flush(pem.get());
+    ::setenv("SSL_CERT_FILE", (folder + "/store.pem").c_str(), 1);
+    ::setenv("SSL_CERT_DIR", "/nonexistent", 1);
+    const auto servers = context::for_servers();
+    session far(servers, "shop.example", {});
+    plain_server server(x.get(), key.get(), TLS1_3_VERSION);
+    server.exchange(far);
+    EXPECT_EQ(far.open(), far.failed() == fault::none);
+    return far.failed();
+}
+
+TEST_F(tls_apart, old_and_weak_certificates_are_refused_whatever_the_system_says)
+{
+    const auto* sha256 = EVP_sha256();
+    EXPECT_EQ(fault_with(folder, p256(), sha256, "DNS:shop.example"), fault::none);
+    EXPECT_EQ(fault_with(folder, p256(), sha256, ""), fault::wrong_name)
+        << "only the common name has it";
+    EXPECT_EQ(fault_with(folder, p256(), sha256, "email:a@shop.example"),
+              fault::wrong_name);
+    EXPECT_EQ(fault_with(folder, p256(), sha256, "DNS:s*.example"), fault::wrong_name);
+    const owned<EVP_PKEY> weak(EVP_RSA_gen(1024)), strong(EVP_RSA_gen(2048));
+    EXPECT_EQ(fault_with(folder, strong, sha256, "DNS:shop.example"), fault::none);
+    EXPECT_NE(fault_with(folder, weak, sha256, "DNS:shop.example"), fault::none);
+}
+
+TEST_F(tls_apart, a_server_cannot_begin_another_handshake)
+{
+    const auto key = p256();
+    const auto x = made(key.get(), EVP_sha256(), "DNS:shop.example");
+    const owned<BIO> pem(BIO_new_file((folder + "/store.pem").c_str(), "w"));
+    PEM_write_bio_X509(pem.get(), x.get());
+    BIO_flush(pem.get());
+    ::setenv("SSL_CERT_FILE", (folder + "/store.pem").c_str(), 1);
+    const auto servers = context::for_servers();
+    session far(servers, "shop.example", {});
+    plain_server server(x.get(), key.get(), TLS1_2_VERSION);
+    ASSERT_EQ(server.exchange(far), 1);
+    ASSERT_TRUE(far.open()) << far.why();
+    ASSERT_EQ(SSL_renegotiate(server.ssl.get()), 1);
+    server.exchange(far);
+    EXPECT_EQ(SSL_CTX_sess_accept_renegotiate(server.context.get()), 1);
+    EXPECT_EQ(SSL_CTX_sess_accept_good(server.context.get()), 1);
+}
+
+//! A host name of \p n octets in labels of up to 49.
+std::string long_name(size_t n)
+{
+    std::string name;
+    while (name.size() < n)
+        name += name.size() % 50 == 49 && n - name.size() > 1 ? '.' : 'a';
+    return name;
+}
+
+TEST_F(tls_apart, names_of_up_to_210_octets_pass)
+{
+    authority ca(folder + "/ca");
+    trust(ca);
+    const auto programs = context::for_programs(), servers = context::for_servers();
+    for (const size_t n : { 64, 65, 100, 101, 150, 209, 210, 211 }) {
+        const std::string name = long_name(n);
+        ASSERT_EQ(name.size(), n);
+        session near(programs, ca), far(servers, name, {});
+        exchange(near, far);
+        near.go_on(name, "");
+        exchange(near, far);
+        EXPECT_EQ(far.open(), n <= 210) << n << " " << far.why();
+    }
+}
+
 TEST(tls_names, only_plain_host_names)
 {
     EXPECT_TRUE(is_host_name("shop.example") && is_host_name("a_b-c.1"));
+    EXPECT_TRUE(is_host_name(std::string(210, 'a')));
     for (const char* bad : { "", "a b", "a\nb", "*.example", "a,DNS:b", "\xe4.example" })
         EXPECT_FALSE(is_host_name(bad)) << bad;
     EXPECT_FALSE(is_host_name(std::string(211, 'a')));
