@@ -323,7 +323,8 @@ class Web:
     peers: nodes for which the shore side fetches, or ["*"] for every node. Only for shore, which
     needs it.
     listen: address of the door, "ADDRESS:PORT". Loopback only.
-    name: of the door, so that http://NAME:PORT/ works when NAME leads to this machine.
+    name: of the door, so that http://NAME:PORT/ works. Ends in .localhost, which browsers keep on
+    this machine. Others on the network can answer for any other name.
     folder: where the door keeps pages, bookmarks and history. Default: the user's cache folder.
     mode: how pages are read at first: text or pictures (text with small pictures).
     budget: most octets of an answer at first, in kB. 0: no limit.
@@ -335,7 +336,7 @@ class Web:
     node: str = ""
     peers: List[str] = field(default_factory=list)
     listen: str = "127.0.0.1:8090"
-    name: str = "hf.local"
+    name: str = "hf.localhost"
     folder: str = ""
     mode: str = "text"
     budget: int = whole_number(0, 0, 999_999)
@@ -360,8 +361,9 @@ class Web:
         check_loopback("[web] listen", self.listen, 8090)
         if self.search and "{}" not in self.search:
             raise StationError(f"[web] search = '{self.search}': needs {{}} for the words")
-        if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9.-]{0,99}", self.name):
-            raise StationError(f"[web] name = '{self.name}': allowed is a host name")
+        if not re.fullmatch(r"([a-z0-9][a-z0-9-]{0,49}\.)+localhost", self.name):
+            raise StationError(f"[web] name = '{self.name}': allowed is a name that ends in "
+                               ".localhost, for example hf.localhost")
         for prefix in self.allow:
             try:
                 ipaddress.ip_network(prefix)

@@ -62,7 +62,8 @@ def draw(site, path):
         assert view.ended.wait(600) and not view.error
         print(f"through the door: {view.octets / 1000:.1f} kB, "
               f"{20 * (time.monotonic() - began):.0f} s of station time at most")
-        door = shot(f"http://127.0.0.1:{made.port}/page?mode=pictures&url={url}", folder)
+        door = shot(f"http://127.0.0.1:{made.port}/page?mode=pictures"
+                    f"&token={made.token}&url={url}", folder)
     server.shutdown()
     both = Image.new("RGB", (2 * WIDTH + 20, HEIGHT), "#808080")
     both.paste(whole, (0, 0))

@@ -37,7 +37,7 @@ class Stations:
         self.pair.__enter__()
         for name, service in self.services.items():
             service.attach(self.pair.stations[name], self.lines.append)
-        self.port = self.services["A"].port
+        self.port, self.token = self.services["A"].port, self.services["A"].door.token
         return self
 
     def __exit__(self, *_):
@@ -59,7 +59,7 @@ class Stations:
 
     def page(self, path="/", mode="text", **more):
         """Status and text of a page of the server through the door."""
-        query = urlencode({"url": self.server.url + path, "mode": mode, **more})
+        query = urlencode({"url": self.server.url + path, "mode": mode, "token": self.token, **more})
         status, _, body = self.request(f"/page?{query}")
         return status, body.decode()
 
@@ -132,20 +132,21 @@ def test_forms_work_both_ways(stations):
 
 
 def test_what_goes_wrong_is_said(stations):
-    query = urlencode({"url": "http://10.1.1.1/", "mode": "text"})
+    query = urlencode({"url": "http://10.1.1.1/", "mode": "text", "token": stations.token})
     assert b"10.1.1.1: not a public address" in stations.request(f"/page?{query}")[2]
     status, _, body = stations.request("/plain?" + query)
     assert status == 502 and b"not a public address" in body
     assert "answered with status 404" in stations.page("/nothing")[1]
     for bad in ("url=", "url=file:///etc/passwd", "url=a.example&mode=x", "url=a&budget=-1"):
-        assert stations.request("/page?" + bad)[0] == 400
+        assert stations.request(f"/page?token={stations.token}&{bad}")[0] == 400
 
 
 def test_a_browser_that_leaves_ends_the_transfer(stations):
     words = "".join(f"<p>{n * 7919 % 10007:x} {n * 104729 % 99991:x}</p>" for n in range(30_000))
     stations.server.pages["/endless"] = sites.html(f"<main>{words}</main>")
     connection = http.client.HTTPConnection("127.0.0.1", stations.port, timeout=60)
-    connection.request("GET", "/page?" + urlencode({"url": stations.server.url + "/endless"}))
+    connection.request("GET", "/page?" + urlencode({"url": stations.server.url + "/endless",
+                                                    "token": stations.token}))
     answer = connection.getresponse()
     number = re.search(rb'data-view="([^"]+)"', answer.read1(65536)).group(1).decode()
     while b"<p>" not in answer.read1(65536):
@@ -160,22 +161,58 @@ def test_a_browser_that_leaves_ends_the_transfer(stations):
 def test_plain_text_and_redirects(stations):
     assert "plain &lt;text&gt;" in stations.page("/text")[1]
     status, headers, body = stations.request("/plain?" + urlencode(
-        {"url": stations.server.url + "/moved"}))
+        {"url": stations.server.url + "/moved"}), X_HF_Door="1")
     assert status == 200 and "Short waves\n===========" in body.decode()
     state = json.loads(stations.request(f"/view/{headers['X-HF-View']}/state")[2])
     assert state["done"] and state["title"] == "Short waves & you"
 
 
 def test_other_pages_cannot_make_the_door_transmit(stations):
-    query = urlencode({"url": stations.server.url + "/secret"})
+    secret, token = stations.server.url + "/secret", stations.token
+    query, form = urlencode({"url": secret, "token": token}), {
+        "Content_Type": "application/x-www-form-urlencoded"}
+    marked = urlencode({"url": "https://evil.example/", "title": "evil", "token": token})
     for headers in ({"Sec_Fetch_Site": "cross-site"}, {"Origin": "http://evil.example"},
-                    {"Sec_Fetch_Site": "same-site"}):
+                    {"Sec_Fetch_Site": "same-site"}, {"Origin": "null"}, {"Origin": ""},
+                    {"Origin": f"https://127.0.0.1:{stations.port}"},
+                    {"Origin": "http://127.0.0.1:1"}):
         status, _, body = stations.request("/page?" + query, **headers)
         assert status == 200 and b"The web over HF" in body  # the reader decides
-        assert stations.request("/forget", "POST", "", **headers)[0] == 200
+        assert stations.request("/forget", "POST", "token=" + token, **form, **headers)[0] == 200
+        assert stations.request("/bookmark", "POST", marked, **form, **headers)[0] == 200
     assert stations.request("/page?" + query, Host="evil.example")[0] == 403
+    assert stations.request("/page?" + query, Host=f"hf.local:{stations.port}")[0] == 403
+    assert b"evil" not in stations.request("/")[2]
     assert not any("/secret" in path for path in stations.server.asked)
     assert stations.request("/")[1]["Content-Security-Policy"].startswith("default-src 'none'")
+
+
+@pytest.mark.parametrize("token", [None, "", "wrong", "\u00e4"])
+def test_a_request_without_the_token_of_the_door_asks_the_reader(stations, token):
+    """As from a browser that does not say which page asks."""
+    words = {"url": stations.server.url + "/secret", **({} if token is None else {"token": token})}
+    for path in ("/page?", "/plain?", "/?search=secret&"):
+        status, _, body = stations.request(path + urlencode(words))
+        assert status == 200 and b"The web over HF" in body
+    for path in ("/bookmark", "/forget"):
+        assert stations.request(path, "POST", urlencode({**words, "title": "evil"}),
+                                Content_Type="application/x-www-form-urlencoded")[0] == 200
+    front = stations.request("/?" + urlencode(words))[2].decode()
+    assert "evil" not in front and f'value="{words["url"]}"' in front
+    assert not any("/secret" in path for path in stations.server.asked)
+
+
+def test_all_that_the_first_page_offers_works(stations):
+    """Links and forms of the door have its token."""
+    stations.page()
+    front = stations.request("/")[2].decode()
+    link = re.search(r'href="(/page[^"]+)"', front).group(1).replace("&amp;", "&")
+    assert "<h1>Short waves" in stations.request(link)[2].decode()
+    assert front.count("<form") == front.count('name="token"') == 3
+    shown = stations.page()[1]
+    assert shown.count('name="token" value="' + stations.token) == 2
+    again = re.search(r'href="(/page[^"]+again=1)"', shown).group(1).replace("&amp;", "&")
+    assert "<h1>Short waves" in stations.request(again)[2].decode()
 
 
 def test_the_first_page_has_estimates_bookmarks_and_history(stations):
@@ -183,13 +220,13 @@ def test_the_first_page_has_estimates_bookmarks_and_history(stations):
     text = stations.request("/")[2].decode()
     assert "about " in text and stations.server.url in text
     stations.request("/bookmark", "POST", urlencode({
-        "url": "https://b.example/", "title": "B<b>"}),
+        "url": "https://b.example/", "title": "B<b>", "token": stations.token}),
         Content_Type="application/x-www-form-urlencoded")
     assert "B&lt;b&gt;" in stations.request("/")[2].decode()
     found = json.loads(stations.request("/estimate?url=x.example&budget=3")[2])
     assert found["text"]["octets"] == 3000 and found["text"]["seconds"] < \
         found["as it is"]["seconds"]
-    status, headers, _ = stations.request("/?search=short+waves")
+    status, headers, _ = stations.request("/?search=short+waves&token=" + stations.token)
     assert status == 303 and "short%2520waves" in headers["Location"]
 
 
@@ -213,7 +250,8 @@ BROWSER = next(filter(None, map(shutil.which, script.PROGRAMS)), None)
 
 @pytest.mark.skipif(BROWSER is None, reason="Chromium is missing")
 def test_a_browser_ends_each_element_where_the_page_does(stations, tmp_path):
-    url = f"http://127.0.0.1:{stations.port}/page?" + urlencode({"url": stations.server.url + "/"})
+    url = f"http://127.0.0.1:{stations.port}/page?" + urlencode({
+        "url": stations.server.url + "/", "token": stations.token})
     ran = subprocess.run(
         [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
          f"--user-data-dir={tmp_path}", "--timeout=60000", "--dump-dom", url],

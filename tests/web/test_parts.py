@@ -282,9 +282,9 @@ def test_parts_of_any_content_end_a_page_at_most():
                     break
             view._end()
             assert view.head.get("rtl", 1) == 1 and "status" not in view.head
-            assert pages.end(view, None).endswith("</html>\n")
+            assert pages.end(view, None, "t").endswith("</html>\n")
             assert pages.begin(view, False, 5.0, {way: {"seconds": 1, "octets": 2}
-                                                  for way in pages.WAYS})
+                                                  for way in pages.WAYS}, "t")
     asyncio.run(run())
 
 

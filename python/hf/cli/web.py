@@ -41,7 +41,7 @@ def get(url: str, door: str, budget: int) -> None:
     connection = http.client.HTTPConnection(host.strip("[]"), int(port), timeout=SILENCE_S)
     query = urlencode({"url": url, "mode": "text", "budget": budget, "again": 1})
     try:
-        connection.request("GET", f"/plain?{query}")
+        connection.request("GET", f"/plain?{query}", headers={"X-HF-Door": "1"})
         answer = connection.getresponse()
         if answer.status != 200:
             raise fail(f"{url}: {answer.read().decode('utf-8', 'replace').strip()}")

@@ -32,6 +32,11 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin"}
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+#: Header of programs that are no browsers.
+PROGRAM = "X-HF-Door"
+#: Requests that anyone may make who reaches the door, and the beginning of those for a page whose
+#: number is known.
+_HARMLESS, _OF_A_VIEW = ("/", "/estimate"), "/view/"
 _FILES = {"/door.css": "text/css", "/door.js": "text/javascript"}
 
 
@@ -39,7 +44,9 @@ class Door:
     """Serves readers of this machine. Used from one event loop.
 
     It refuses requests with another Host, and what other pages ask for: only the reader decides
-    what goes over HF.
+    what goes over HF. Browsers say in Sec-Fetch-Site and Origin which page asks, but not all do.
+    So what goes over HF or changes something needs the token as well, which only pages of the
+    door have. A program sends PROGRAM instead, since a page of another site cannot send it.
     """
 
     def __init__(self, names: List[str], library: Library, estimate: Estimate, search: str,
@@ -47,6 +54,7 @@ class Door:
         """names: hosts under which the door is reached. search: address of a search, with {} for
         the words. mode, budget: first choices of the reader."""
         self._names = {"127.0.0.1", "localhost", "[::1]", *names}
+        self.token = secrets.token_urlsafe(12)
         self._library, self._estimate = library, estimate
         self._search, self._mode, self._budget = search, mode, budget
         self._views: "OrderedDict[str, View]" = OrderedDict()
@@ -90,8 +98,7 @@ class Door:
         response: web.StreamResponse
         if host.lower() not in self._names:
             response = web.Response(status=403, text="Host is not this door\n")
-        elif request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin") or \
-                urlsplit(request.headers.get("Origin", "")).netloc not in ("", request.host):
+        elif not await self._is_from_here(request):
             # Another page led here. The reader decides whether it goes over HF.
             url = request.query.get("url", "") if request.path in ("/", "/page") else ""
             response = self._front_page(url)
@@ -106,6 +113,18 @@ class Door:
             response.headers.update(_HEADERS)
         return response
 
+    async def _is_from_here(self, request: web.Request) -> bool:
+        """Whether the reader asks, by a page of the door or by a program."""
+        if request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin") or \
+                request.headers.get("Origin") not in (None, f"http://{request.host}"):
+            return False
+        harmless = request.path in _HARMLESS and "search" not in request.query
+        if harmless or request.path in _FILES or request.path.startswith(_OF_A_VIEW) or \
+                PROGRAM in request.headers:
+            return True
+        fields = request.query if request.method == "GET" else await request.post()
+        return secrets.compare_digest(str(fields.get("token", "")).encode(), self.token.encode())
+
     async def _file(self, request: web.Request) -> web.Response:
         path = os.path.join(os.path.dirname(__file__), request.path[1:])
         with open(path, encoding="utf-8") as file:
@@ -117,12 +136,13 @@ class Door:
         words = request.query.get("search", "").strip()
         if words:
             url = self._search.replace("{}", quote(words))
-            raise web.HTTPSeeOther(_page_path(url, self._mode, self._budget))
+            raise web.HTTPSeeOther(self._page_path(url, self._mode, self._budget))
         return self._front_page(request.query.get("url", ""))
 
     def _front_page(self, url: str) -> web.Response:
         text = pages.front(url, self._mode, self._budget, self._choices(url, self._budget),
-                           self._library.bookmarks(), self._library.history(), bool(self._search))
+                           self._library.bookmarks(), self._library.history(),
+                           bool(self._search), self.token)
         return web.Response(text=text, content_type="text/html")
 
     def _choices(self, url: str, budget: int) -> Dict[str, Dict[str, float]]:
@@ -217,7 +237,7 @@ class Door:
         marked = any(b["url"] == view.request.url for b in self._library.bookmarks())
         octets = self._estimate.octets(view.request.url, view.request.mode, view.request.budget)
         text = pages.begin(view, marked, self._estimate.seconds(octets),
-                           self._choices(view.request.url, view.request.budget))
+                           self._choices(view.request.url, view.request.budget), self.token)
         renderer = render.Renderer(f"/view/{view.number}", with_pictures)
         written = {"T": 0, "R": 0}
         while True:
@@ -239,7 +259,8 @@ class Door:
             await view.changed()
         if not view.error:
             self._library.visited(view.request.url, view.head.get("title") or view.url)
-        await response.write(pages.end(view, self._library.get(view.request.url)).encode())
+        kept = self._library.get(view.request.url)
+        await response.write(pages.end(view, kept, self.token).encode())
         await response.write_eof()
         return response
 
@@ -275,6 +296,12 @@ class Door:
             request.transport.abort()
         return response
 
+    def _page_path(self, url: str, mode: str, budget: int) -> URL:
+        words = {"url": url, "mode": mode, **({"budget": budget} if budget else {}),
+                 "token": self.token}
+        # As it is: otherwise aiohttp would write the octets of the address in another way.
+        return URL("/page?" + urlencode(words), encoded=True)
+
     def view(self, number: str) -> Optional[View]:
         """A page by the number of its view."""
         return self._views.get(number)
@@ -290,8 +317,8 @@ class Door:
         address = await view.link(_number(request))
         if address is None:
             raise web.HTTPNotFound(reason="the address of this link has not arrived")
-        raise web.HTTPSeeOther(_page_path(absolute(view.url, address), view.request.mode,
-                                          view.request.budget))
+        raise web.HTTPSeeOther(self._page_path(absolute(view.url, address), view.request.mode,
+                                               view.request.budget))
 
     async def _picture(self, request: web.Request) -> web.Response:
         data = await self._view(request).picture(_number(request))
@@ -307,7 +334,8 @@ class Door:
         url = absolute(view.url, address)
         if request.method == "GET":
             joined = url.partition("?")[0] + "?" + urlencode(list(request.query.items()))
-            raise web.HTTPSeeOther(_page_path(joined, view.request.mode, view.request.budget))
+            raise web.HTTPSeeOther(self._page_path(joined, view.request.mode,
+                                                   view.request.budget))
         fields = [(k, str(v)) for k, v in (await request.post()).items()]
         return await self._show(request, self.ask(
             url, view.request.mode, view.request.budget, urlencode(fields).encode()))
@@ -318,12 +346,6 @@ class Door:
         return web.json_response({"title": view.head.get("title", ""), "done": view.done,
                                   "words": pages.progress(view)},
                                  headers={"Cache-Control": "no-store"})
-
-
-def _page_path(url: str, mode: str, budget: int) -> URL:
-    words = {"url": url, "mode": mode, **({"budget": budget} if budget else {})}
-    # As it is: otherwise aiohttp would write the octets of the address in another way.
-    return URL("/page?" + urlencode(words), encoded=True)
 
 
 def _number(request: web.Request) -> int:

@@ -38,10 +38,15 @@ def cost(choice: Dict[str, float]) -> str:
     return f"about {duration(choice['seconds'])}, {amount(int(choice['octets']))}"
 
 
-def form(url: str, mode: str, budget: int, choices: Dict[str, Dict[str, float]]) -> str:
-    """The form for an address, with what each way will cost."""
+def _field(token: str) -> str:
+    return f'<input type="hidden" name="token" value="{quoted(token)}">'
+
+
+def form(url: str, mode: str, budget: int, choices: Dict[str, Dict[str, float]], token: str
+         ) -> str:
+    """The form for an address, with what each way will cost. token: of the door, see there."""
     ways = "".join(_choice(way, mode, choices) for way in ("text", "pictures"))
-    return f"""<form class="ask" action="/page" method="get">
+    return f"""<form class="ask" action="/page" method="get">{_field(token)}
 <label class="long">address <input name="url" value="{quoted(url)}" inputmode="url" required
  autocapitalize="none" spellcheck="false"
  placeholder="en.wikipedia.org/wiki/Shortwave_radio"></label>
@@ -54,17 +59,19 @@ def form(url: str, mode: str, budget: int, choices: Dict[str, Dict[str, float]])
 
 
 def front(url: str, mode: str, budget: int, choices: Dict[str, Dict[str, float]],
-          bookmarks: List[Dict[str, Any]], history: List[Dict[str, Any]], search: bool) -> str:
+          bookmarks: List[Dict[str, Any]], history: List[Dict[str, Any]], search: bool,
+          token: str) -> str:
     """The first page."""
-    search_form = """<form class="ask" action="/" method="get"><label class="long">search
+    search_form = f"""<form class="ask" action="/" method="get">{_field(token)}
+<label class="long">search
 <input name="search" required></label><button>Search</button></form>
 """ if search else ""
     return _HEAD.format(lang="en", title="HF web door") + f"""<main class="door">
 <h1>The web over HF</h1>
-{form(url, mode, budget, choices)}{search_form}
-{_list("Bookmarks", bookmarks)}{_list("History", history[:30])}
-{'<form method="post" action="/forget"><button>Forget history and pages</button></form>'
- if history else ""}
+{form(url, mode, budget, choices, token)}{search_form}
+{_list("Bookmarks", bookmarks, token)}{_list("History", history[:30], token)}
+{f'<form method="post" action="/forget">{_field(token)}<button>Forget history and pages</button>'
+ '</form>' if history else ""}
 <section class="note"><h2>What to know</h2>
 <p>The shore station fetches each page for you, so it sees what you read and write in forms. It
 checks the certificates of the sites.</p>
@@ -75,27 +82,28 @@ page of the usual size then takes {cost(choices["as it is"])}.</p></section>
 """
 
 
-def _list(title: str, entries: List[Dict[str, Any]]) -> str:
+def _list(title: str, entries: List[Dict[str, Any]], token: str) -> str:
     if not entries:
         return ""
-    items = "".join(f'<li><a href="/page?{_query(e["url"])}">{quoted(e["title"] or e["url"])}</a> '
+    items = "".join(f'<li><a href="/page?{_query(e["url"], token)}">{quoted(e["title"] or e["url"])}</a> '
                     f'<small>{quoted(e["url"])}</small>' for e in entries)
     return f"<section><h2>{title}</h2><ul>{items}</ul></section>"
 
 
-def _query(url: str) -> str:
-    return quoted(urlencode({"url": url}))
+def _query(url: str, token: str) -> str:
+    return quoted(urlencode({"url": url, "token": token}))
 
 
-def begin(view: View, marked: bool, seconds: float, choices: Dict[str, Dict[str, float]]) -> str:
+def begin(view: View, marked: bool, seconds: float, choices: Dict[str, Dict[str, float]],
+          token: str) -> str:
     """What stands above a page."""
     request = view.request
     title = view.head.get("title") or request.url
     return _HEAD.format(lang="en", title=quoted(title)) + f"""<header>
 <details><summary><a href="/">Door</a> <span id="state" role="status" data-view="{view.number}">
 {quoted(progress(view, seconds))}</span></summary>
-{form(request.url, request.mode, request.budget, choices)}
-<form method="post" action="/bookmark">
+{form(request.url, request.mode, request.budget, choices, token)}
+<form method="post" action="/bookmark">{_field(token)}
 <input type="hidden" name="url" value="{quoted(request.url)}">
 {'' if marked else f'<input type="hidden" name="title" value="{quoted(title)}">'}
 <button>{"Remove bookmark" if marked else "Bookmark"}</button></form>
@@ -149,7 +157,7 @@ def progress(view: View, seconds: Optional[float] = None) -> str:
     return f"{amount(view.octets)} in {took}"
 
 
-def end(view: View, kept: Optional[Kept]) -> str:
+def end(view: View, kept: Optional[Kept], token: str) -> str:
     """What stands below a page."""
     notes = []
     if view.error:
@@ -164,10 +172,10 @@ def end(view: View, kept: Optional[Kept]) -> str:
                  f"{view.left['pictures']} pictures" if view.left.get("pictures") else ""]
         notes.append(f"<p>Stopped after {view.request.budget} kB. Left: "
                      f"{' and '.join(filter(None, parts))}. "
-                     f'<a href="/page?{_query(view.request.url)}&amp;mode={view.request.mode}'
+                     f'<a href="/page?{_query(view.request.url, token)}&amp;mode={view.request.mode}'
                      '&amp;again=1">Get the rest</a></p>')
     elif kept is not None and not view.octets:
         notes.append(f"<p>Kept here, {ago(age_s(kept.at))}. "
-                     f'<a href="/page?{_query(view.request.url)}&amp;mode={view.request.mode}'
+                     f'<a href="/page?{_query(view.request.url, token)}&amp;mode={view.request.mode}'
                      '&amp;again=1">Ask whether it has changed</a></p>')
     return f'</section></main><footer>{"".join(notes)}</footer></body></html>\n'

@@ -117,7 +117,7 @@ class WebService:
             self.port = self._server.sockets[0].getsockname()[1]
             return
         library = Library(t.folder or default_folder())
-        self.door = Door([t.name, "hf.localhost"], library, Estimate(library, self._mode),
+        self.door = Door([t.name], library, Estimate(library, self._mode),
                          t.search, t.mode, t.budget)
         host, _, port = t.listen.rpartition(":")
         self.port = await self.door.open(host.strip("[]"), int(port))
