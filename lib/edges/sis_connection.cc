@@ -46,6 +46,10 @@ std::optional<std::vector<uint8_t>> sis_connection::next()
         broken(fault->to_string());
         return std::nullopt;
     }
+    if (d_deframer.foreign()) {
+        broken(why_foreign());
+        return std::nullopt;
+    }
     if (p)
         d_without_primitive = 0;
     else
@@ -102,10 +106,14 @@ void sis_connection::read()
             else if (self->d_open &&
                      (self->invalid() > max_invalid ||
                       self->d_without_primitive > max_octets_without_primitive))
-                self->broken(self->d_deframer.size_fault()
-                                 ? self->d_deframer.size_fault()->to_string()
-                                 : "does not send primitives");
+                self->broken(self->why_foreign());
         });
+}
+
+std::string sis_connection::why_foreign() const
+{
+    const auto& fault = d_deframer.size_fault();
+    return fault ? fault->to_string() : "does not send primitives";
 }
 
 void sis_connection::write()

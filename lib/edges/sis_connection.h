@@ -58,6 +58,7 @@ private:
     void write();
     void shut();
     void broken(const std::string& why);
+    std::string why_foreign() const;
 
     boost::asio::ip::tcp::socket d_socket;
     const size_t d_max_out;

@@ -243,7 +243,8 @@ std::optional<tcp_payload> parse_payload(const octets& payload)
 
 void tcp_deframer::push(const uint8_t* p, size_t n)
 {
-    d_buf.insert(d_buf.end(), p, p + n);
+    if (!d_foreign)
+        d_buf.insert(d_buf.end(), p, p + n);
 }
 
 std::optional<tcp_packet> tcp_deframer::next()
@@ -258,7 +259,7 @@ std::optional<tcp_packet> tcp_deframer::next()
 
 std::optional<tcp_packet> tcp_deframer::search()
 {
-    for (;;) {
+    while (!d_foreign) {
         const auto from = d_buf.begin() + static_cast<ptrdiff_t>(d_begin);
         const auto begin =
             std::search(from, d_buf.end(), std::begin(preamble), std::end(preamble));
@@ -268,6 +269,8 @@ std::optional<tcp_packet> tcp_deframer::search()
             return std::nullopt;
         }
         skip(static_cast<size_t>(begin - from));
+        if (d_foreign)
+            break;
         if (held() < tcp_header_octets)
             return std::nullopt;
         const uint8_t* header = d_buf.data() + d_begin;
@@ -288,14 +291,17 @@ std::optional<tcp_packet> tcp_deframer::search()
         }
         d_begin += whole;
         d_skipped = 0;
+        d_begun = true;
         return tcp_packet{ type, std::move(payload) };
     }
+    return std::nullopt;
 }
 
 void tcp_deframer::skip(size_t n)
 {
     d_begin += n;
     d_skipped += n;
+    d_foreign = d_foreign || (n > 0 && !d_begun);
 }
 
 } // namespace gr::hf::modem_interface

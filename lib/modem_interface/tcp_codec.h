@@ -146,7 +146,9 @@ std::optional<tcp_payload> parse_payload(const octets& payload);
 
 /*! \brief Finds packets in the octets of a TCP connection.
  *
- * Parts that fail a CRC are dropped silently (A.5.1.2.3). After a bad header the search
+ * Nothing is skipped before the first packet: a web page could make a browser send packets
+ * after a head of HTTP. Later parts that fail a CRC are dropped silently (A.5.1.2.3). After
+ * a bad header the search
  * goes on at the next octet. A bad payload is skipped as a whole, since its header gives
  * the length reliably.
  */
@@ -156,6 +158,8 @@ public:
     void push(const uint8_t* p, size_t n);
     //! The next complete and correct packet, of any type.
     std::optional<tcp_packet> next();
+    //! True if the stream does not begin with a packet. It will have none.
+    bool foreign() const { return d_foreign; }
     //! Octets skipped since the last correct packet.
     size_t skipped() const { return d_skipped; }
     //! Octets that wait for next().
@@ -168,6 +172,8 @@ private:
     octets d_buf;
     size_t d_begin = 0; // start of the octets not yet processed
     size_t d_skipped = 0;
+    bool d_begun = false; // there was a packet
+    bool d_foreign = false;
 };
 
 } // namespace gr::hf::modem_interface

@@ -59,7 +59,7 @@ tcp_link::event tcp_link::next(station_time now, tcp_payload& payload)
     while (d_phase != phase::closed) {
         const auto p = d_deframer.next();
         if (!p) {
-            if (d_deframer.skipped() > max_skipped) {
+            if (d_deframer.foreign() || d_deframer.skipped() > max_skipped) {
                 d_phase = phase::closed;
                 d_finish("does not send packets of this interface");
             }

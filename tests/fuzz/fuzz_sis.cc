@@ -9,6 +9,9 @@ using namespace gr::hf;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* p, size_t n)
 {
     s5066::sis_deframer deframer;
+    // Without a first primitive it takes nothing.
+    deframer.push(s5066::encode(s5066::s_keep_alive{}));
+    FUZZ_CHECK(deframer.next());
     for (size_t at = 0; at < n; at += 97) {
         deframer.push(p + at, std::min<size_t>(97, n - at));
         while (const auto one = deframer.next()) {

@@ -76,6 +76,7 @@ def test_one_program_at_a_time(stations):
         a = await attached(stations, "A", False)
         try:
             reader, writer = await asyncio.open_connection("127.0.0.1", stations.ports["A"] + 2)
+            writer.write(b"VERSION\r")
             assert await asyncio.wait_for(reader.read(), 10) == b""
             writer.close()
         finally:
@@ -160,6 +161,8 @@ def test_fec_data_of_an_ardop_host_reach_the_others(stations):
     async def run():
         a = await attached(stations, "A", True)
         reader, writer = await asyncio.open_connection("127.0.0.1", stations.ports["B"])
+        writer.write(b"INITIALIZE\r")
+        assert await asyncio.wait_for(reader.readuntil(b"\r"), 30) == b"INITIALIZE\r"
         more, other = await asyncio.open_connection("127.0.0.1", stations.ports["B"] + 1)
         try:
             a.send(b"to all")

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A session by itself, on a socket pair."""
+"""Sessions and frames by themselves, on socket pairs."""
 import asyncio
 import socket
 
-from gnuradio.hf.host import session
-from gnuradio.hf.host.engine import Engine
+from gnuradio.hf.host import frames, greeting, session
+from gnuradio.hf.host.engine import GREETING_MAX, Engine
+from gnuradio.hf.sis import s5066
 import pytest
 
 
@@ -91,3 +92,83 @@ def test_an_abort_at_any_moment_of_a_call_is_an_abort(turns):
         return engine.sessions, call.cancelled() or user.ends == ["aborted"]
 
     assert asyncio.run(run()) == (set(), True)
+
+
+CALLS = {"LA1AAA": "1.2.0.1", "LA1BBB": "1.2.0.2"}
+
+
+def stream():
+    """A stream from another station: our end, and the far end's socket."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        far = socket.create_connection(server.getsockname())
+        return asyncio.open_connection(sock=server.accept()[0]), far
+
+
+@pytest.mark.parametrize("caller, answer", [
+    ("LA1BBB", greeting.Answer.NOBODY), ("LA1AAA", greeting.Answer.UNKNOWN),
+    ("LA1AAA-7", greeting.Answer.UNKNOWN), ("LA9XYZ", greeting.Answer.UNKNOWN)])
+def test_a_far_station_may_not_call_with_our_call_sign(caller, answer):
+    async def run():
+        engine = Engine(CALLS, "1.2.0.1", lambda line: None)
+        opened, far = stream()
+        far.send(greeting.encode(greeting.Greeting(caller, "LA1AAA")))
+        await engine.arrived(*await opened)
+        far.settimeout(10)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(None, far.recv, 10), engine.sessions
+
+    assert asyncio.run(run()) == (bytes([answer]), set())
+
+
+def test_streams_without_a_greeting_are_bounded():
+    async def run():
+        engine = Engine(CALLS, "1.2.0.1", lambda line: None)
+        ends, tasks = [], []
+        for k in range(GREETING_MAX + 1):
+            assert engine._greeting == min(k, GREETING_MAX)
+            opened, far = stream()
+            ends.append(far)
+            tasks.append(asyncio.ensure_future(engine.arrived(*await opened)))
+            while engine._greeting == k < GREETING_MAX:
+                await asyncio.sleep(0)
+        await tasks[-1]
+        assert not any(task.done() for task in tasks[:-1])
+        for far in ends:
+            far.close()
+        await asyncio.wait(tasks)
+        assert engine._greeting == 0
+
+    asyncio.run(asyncio.wait_for(run(), 20))
+
+
+def test_a_session_has_room_below_its_limit_only():
+    async def run():
+        made = session.Session(User(), "LA1AAA", "LA1BBB", incoming=False)
+        waiting, asked = [session.WAITING_MAX], []
+
+        def octets_waiting():
+            asked.append(waiting[0])
+            return waiting[0]
+
+        made.octets_waiting = octets_waiting
+        for better in (lambda: waiting.__setitem__(0, session.WAITING_MAX - 1),
+                       lambda: setattr(made, "state", session.State.ENDED)):
+            waiting[0] = session.WAITING_MAX
+            asked.clear()
+            room = asyncio.ensure_future(made.room())
+            while len(asked) < 3:
+                await asyncio.sleep(0.001)
+            assert not room.done()
+            better()
+            await room
+
+    asyncio.run(asyncio.wait_for(run(), 20))
+
+
+def test_a_frame_fits_into_a_u_pdu_with_its_kind():
+    made = frames.Frames("127.0.0.1:1", lambda kind, data: None, lambda line: None)
+    try:
+        sent = [made.send(frames.Kind.AX25, bytes(n)) for n in (0, 1, s5066.MTU - 1, s5066.MTU)]
+    finally:
+        made.close()
+    assert sent == [False, True, True, False]

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <random>
@@ -171,8 +172,8 @@ TEST(codec, a_flipped_bit_is_never_taken)
 TEST(codec, finds_packets_between_noise_and_in_pieces)
 {
     std::mt19937 random(5);
-    octets stream;
-    size_t sent = 0;
+    octets stream = encode(tcp_packet{});
+    size_t sent = 1;
     for (int k = 0; k < 200; ++k) {
         for (unsigned n = random() % 20; n > 0; --n)
             stream.push_back("IPU\x00x"[random() % 5]);
@@ -195,6 +196,45 @@ TEST(codec, finds_packets_between_noise_and_in_pieces)
     }
     EXPECT_EQ(got, sent);
     EXPECT_LT(d.held(), 8u);
+}
+
+// A web page can make a browser send packets in the body of a request, and choose its head
+// but for the form of HTTP.
+TEST(codec, takes_nothing_from_a_browser)
+{
+    const char* env = std::getenv("HF_BROWSER_INPUTS");
+    const int count = env ? std::atoi(env) : 1000;
+    std::mt19937 random(6);
+    const auto some = [&random](std::initializer_list<const char*> of) {
+        return std::string(of.begin()[random() % of.size()]);
+    };
+    for (int k = 0; k < count; ++k) {
+        std::string head = some({ "GET", "POST", "IPU", "IP", "I", "PUT" }) + " /" +
+                           some({ "", "IPU", "%00" }) +
+                           " HTTP/1.1\r\nHost: 127.0.0.1:" + some({ "5066", "IPU" }) +
+                           "\r\nX-IPU: IPU\r\n\r\n";
+        if (k % 10 == 1)
+            head.assign({ 0x16, 0x03, 0x01 }); // TLS, with the packets in its ticket
+        if (k % 10 == 2)
+            head.assign({ 0, 3, 0, 0x10, 0x21, 0x12, '\xa4', 0x42 }); // STUN
+        octets stream(head.begin(), head.end());
+        for (unsigned n = random() % 4; n > 0; --n) {
+            const auto p =
+                random() % 2 == 0
+                    ? encode(tcp_packet{ static_cast<uint8_t>(packet_type::connect),
+                                         { tcp_version } })
+                    : encode(data_transfer{ packet_order::first_and_last, {}, { 1, 2 } });
+            stream.insert(stream.end(), p.begin(), p.end());
+        }
+        tcp_deframer d;
+        for (size_t at = 0; at < stream.size();) {
+            const size_t n = std::min<size_t>(1 + random() % 200, stream.size() - at);
+            d.push(stream.data() + at, n);
+            at += n;
+            ASSERT_FALSE(d.next()) << k;
+        }
+        ASSERT_TRUE(d.foreign()) << k;
+    }
 }
 
 TEST(codec, refuses_what_does_not_fit)

@@ -277,8 +277,15 @@ TEST(tcp_protocol, a_terminal_that_does_not_read_is_given_up)
 TEST(tcp_protocol, noise_ends_it)
 {
     by_hand h;
-    h.say(octets(70000, 0x49));
+    h.greet();
+    h.say(octets(60000, 0x49));
+    EXPECT_TRUE(h.modem.finished().empty());
+    h.say(octets(10000, 0x49));
     EXPECT_FALSE(h.modem.finished().empty());
+    by_hand other; // before the first packet nothing is skipped
+    other.say(octets(3, 0x49));
+    other.say(packet_type::connect, { 12 });
+    EXPECT_EQ(other.modem.finished(), "does not send packets of this interface");
 }
 
 TEST(udp_protocol, a_new_session_ends_what_the_old_one_sent)

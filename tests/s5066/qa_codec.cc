@@ -199,6 +199,8 @@ TEST(sis_stream, resynchronises)
     octets in = from_hex("0102030490eb0190eb000000");
     in.insert(in.end(), keep.begin(), keep.end());
     sis_deframer f;
+    f.push(keep);
+    EXPECT_TRUE(f.next());
     f.push(in);
     const auto p = f.next();
     ASSERT_TRUE(p);
@@ -207,6 +209,31 @@ TEST(sis_stream, resynchronises)
     f.push(in);
     EXPECT_TRUE(f.next());
     EXPECT_EQ(f.invalid(), 2u);
+    EXPECT_FALSE(f.foreign());
+}
+
+// A web page can make a browser send primitives in the body of a request.
+TEST(sis_stream, does_not_begin_after_other_octets)
+{
+    const auto keep = encode(s_keep_alive{});
+    for (const char* head : { "504f5354202f20485454502f312e310d0a0d0a",
+                              "00",
+                              "90eb01",
+                              "90eb000000",
+                              "90eb00000511" }) {
+        sis_deframer f;
+        f.push(from_hex(head));
+        f.push(keep);
+        for (int k = 0; k < 3; ++k)
+            EXPECT_FALSE(f.next()) << head;
+        EXPECT_TRUE(f.foreign()) << head;
+        f.push(keep);
+        EXPECT_FALSE(f.next()) << head;
+    }
+    sis_deframer f;
+    f.push(keep.data(), 4);
+    EXPECT_FALSE(f.next());
+    EXPECT_FALSE(f.foreign());
 }
 
 // Some clients send the size low octet first. That must not swallow the primitives after
@@ -223,6 +250,8 @@ TEST(sis_stream, sizes_with_exchanged_octets_are_found_out)
         }
         std::swap(v[3], v[4]);
         sis_deframer f;
+        f.push(keep);
+        EXPECT_TRUE(f.next());
         f.push(v);
         f.push(keep);
         const auto p = f.next();
@@ -313,6 +342,7 @@ TEST(fuzz, codecs_and_deframers)
         }
     }
     sis_deframer sis;
+    sis.push(encode(s_keep_alive{}));
     d_pdu_deframer dts;
     uint64_t primitives = 0, d_pdus = 0;
     for (int i = 0; i < 60000; ++i) {

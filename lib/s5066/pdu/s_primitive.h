@@ -274,7 +274,8 @@ std::optional<sis_size_fault> find_size_fault(const uint8_t* p, size_t n);
  * Primitives may be split over segments or share one. A wrong preamble or version counts
  * once as invalid. So does a size that is zero or that the primitive cannot have. The
  * search then continues at the next `90 EB 00`, so that a wrong size does not swallow the
- * primitives after it.
+ * primitives after it. Before the first primitive there is no search: a web page could
+ * make a browser send primitives after a head of HTTP.
  */
 class sis_deframer
 {
@@ -285,6 +286,8 @@ public:
     void push(const std::vector<uint8_t>& v) { push(v.data(), v.size()); }
     //! The next whole primitive, preamble included; its body is not checked.
     std::optional<std::vector<uint8_t>> next();
+    //! True if the stream does not begin with a primitive. It will have none.
+    bool foreign() const { return d_foreign; }
     //! Losses of synchronisation so far.
     uint64_t invalid() const { return d_invalid; }
     //! The last wrong size found.
@@ -293,10 +296,14 @@ public:
     size_t buffered() const { return d_buf.size() - d_pos; }
 
 private:
+    void skip();
+
     std::vector<uint8_t> d_buf;
     size_t d_pos = 0;
     uint64_t d_invalid = 0;
     bool d_hunting = false;
+    bool d_begun = false; // there was a primitive
+    bool d_foreign = false;
     std::optional<sis_size_fault> d_size_fault;
 };
 

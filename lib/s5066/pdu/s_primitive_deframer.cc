@@ -96,20 +96,20 @@ void sis_deframer::push(const uint8_t* p, size_t n)
 {
     d_buf.erase(d_buf.begin(), d_buf.begin() + static_cast<std::ptrdiff_t>(d_pos));
     d_pos = 0;
-    d_buf.insert(d_buf.end(), p, p + n);
+    if (!d_foreign) {
+        d_buf.insert(d_buf.end(), p, p + n);
+    }
 }
 
 std::optional<std::vector<uint8_t>> sis_deframer::next()
 {
     static constexpr uint8_t head[] = { preamble_0, preamble_1, 0 };
-    while (d_pos < d_buf.size()) {
+    while (d_pos < d_buf.size() && !d_foreign) {
         const size_t n = d_buf.size() - d_pos;
         const uint8_t* p = d_buf.data() + d_pos;
         if (!std::equal(p, p + std::min<size_t>(n, 3), head) ||
             (n >= sis_header_octets && p[3] == 0 && p[4] == 0)) {
-            d_invalid += d_hunting ? 0 : 1;
-            d_hunting = true;
-            ++d_pos;
+            skip();
             continue;
         }
         if (n < sis_header_octets) {
@@ -117,9 +117,7 @@ std::optional<std::vector<uint8_t>> sis_deframer::next()
         }
         if (const auto fault = find_size_fault(p, n)) {
             d_size_fault = fault;
-            d_invalid += d_hunting ? 0 : 1;
-            d_hunting = true;
-            ++d_pos;
+            skip();
             continue;
         }
         const size_t total = sis_header_octets + (size_t(p[3]) << 8 | p[4]);
@@ -127,10 +125,19 @@ std::optional<std::vector<uint8_t>> sis_deframer::next()
             return std::nullopt;
         }
         d_hunting = false;
+        d_begun = true;
         d_pos += total;
         return std::vector<uint8_t>(p, p + total);
     }
     return std::nullopt;
+}
+
+void sis_deframer::skip()
+{
+    d_invalid += d_hunting ? 0 : 1;
+    d_hunting = true;
+    d_foreign = !d_begun;
+    ++d_pos;
 }
 
 } // namespace gr::hf::s5066

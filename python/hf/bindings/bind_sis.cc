@@ -189,7 +189,10 @@ void bind_codec(py::module& m)
                  const auto p = d.next();
                  return p ? py::object(to_bytes(*p)) : py::object(py::none());
              })
-        .def("invalid", &sis_deframer::invalid);
+        .def("invalid", &sis_deframer::invalid)
+        .def("foreign",
+             &sis_deframer::foreign,
+             "True if the stream does not begin with a primitive. It will have none.");
 }
 
 void bind_primitives(py::module& m)

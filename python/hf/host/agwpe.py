@@ -5,6 +5,7 @@ import struct
 import time
 from typing import Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
+from ..first_octets import Server
 from . import ax25
 from .engine import Engine
 from .session import Refused, Session
@@ -22,6 +23,8 @@ PROGRAMS_MAX = 16
 #: A program that leaves this unread is dropped, octets.
 UNREAD_MAX = 1 << 20
 PID_TEXT = 0xF0
+#: Kinds of frames that programs send. P is a log-in, which needs no answer.
+KINDS = b"RGgXxCvcdYyMVKmkDPH"
 #: Frames that may be on their way, as programs ask for it.
 WINDOW = 127
 
@@ -53,6 +56,17 @@ async def read(reader: asyncio.StreamReader) -> Optional[Frame]:
     return Frame(chr(kind), names[0], names[1], data, port, pid)
 
 
+def begins(octets: bytes) -> Optional[bool]:
+    """Whether a connection begins with a frame of a program. None: more octets are needed."""
+    kind, reserved = octets[4:5], octets[1:4] + octets[5:6] + octets[7:8]
+    if any(reserved) or kind not in KINDS:
+        return False
+    if len(octets) < HEADER.size:
+        return None
+    _, _, _, source, to, length = HEADER.unpack_from(octets)
+    return length <= DATA_MAX and (source.split(b"\0")[0] + to.split(b"\0")[0]).isascii()
+
+
 class AgwpePort:
     """The port, and the listener of the engine for all its programs."""
 
@@ -60,17 +74,16 @@ class AgwpePort:
         """broadcast: sends one AX.25 frame to all stations."""
         self.engine, self.broadcast = engine, broadcast
         self._programs: Set["_Program"] = set()
-        self._servers: List[asyncio.AbstractServer] = []
+        self.server = Server(self._serve, begins, lambda: engine.refused("AGWPE"))
         engine.listeners.append(self)
 
     async def open(self, address: str, port: int) -> None:
         """Listen. Raises OSError."""
-        self._servers.append(await asyncio.start_server(self._serve, address, port))
+        await self.server.open(address, port)
 
     def close(self) -> None:
         """Stop listening and drop all programs."""
-        for server in self._servers:
-            server.close()
+        self.server.close()
         for program in list(self._programs):
             program.writer.close()
 

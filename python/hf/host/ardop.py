@@ -6,7 +6,7 @@ the answers. Data are in blocks with their length, and on the way to the program
 """
 import asyncio
 import re
-from typing import Callable, Dict
+from typing import Callable, Dict, Optional
 
 from .. import version
 from .engine import Engine
@@ -62,6 +62,16 @@ class ArdopPort(LinePort):
         self._state = "DISC"
         self._aux = ""
         self._queue.clear()
+
+    def knows(self, text: str) -> bool:
+        verb = text.partition(" ")[0].upper()
+        return verb in DEFAULTS or verb in ECHOED or hasattr(self, f"_do_{verb.lower()}")
+
+    def data_begins(self, octets: bytes) -> Optional[bool]:
+        whole = len(octets) >= 2 and len(octets) >= 2 + int.from_bytes(octets[:2], "big")
+        # STUN looks like a short block until its cookie, in octets 4 to 7.
+        short = len(octets) < 8 and octets[2:3] < b"\x08"
+        return True if whole and not short else None
 
     def line(self, text: str) -> None:
         verb, _, value = text.partition(" ")

@@ -50,6 +50,11 @@ class Engine:
         self.sessions: Set[Session] = set()
         self._greeting = 0
 
+    def refused(self, port: str) -> None:
+        """Log that a connection at a port was closed because of its first octets."""
+        self.say(f"host: {port} port: closed a connection that does not speak its protocol, as that "
+                 "of a browser; the next ones are not reported")
+
     def own(self, text: str) -> str:
         """A call sign of this station, in its normal form. Raises ValueError for others."""
         call = callsigns.normal(text)

@@ -2,8 +2,9 @@
 """Port for programs that use a KISS TNC over TCP. UI frames only: each is one U_PDU without ARQ
 to all stations. AX.25 connections would put a second ARQ above that of the data link."""
 import asyncio
-from typing import Callable, List, Set
+from typing import Callable, Set
 
+from ..first_octets import Server
 from . import ax25
 from .engine import Engine
 
@@ -20,18 +21,19 @@ class KissPort:
         """broadcast: sends one AX.25 frame to all stations."""
         self._engine, self._broadcast = engine, broadcast
         self._programs: Set[asyncio.StreamWriter] = set()
-        self._servers: List[asyncio.AbstractServer] = []
+        # Octets before the first frame are no noise on a line: there is none.
+        self.server = Server(
+            self._program, lambda octets: octets[0] == ax25.FEND,
+            lambda: engine.refused("KISS"), 4 * ax25.FRAME_MAX, eager=True)
         self._said = False
 
     async def open(self, address: str, port: int) -> None:
         """Listen. Raises OSError."""
-        self._servers.append(await asyncio.start_server(self._program, address, port,
-                                                        limit=4 * ax25.FRAME_MAX))
+        await self.server.open(address, port)
 
     def close(self) -> None:
         """Stop listening and drop all programs."""
-        for server in self._servers:
-            server.close()
+        self.server.close()
         for writer in list(self._programs):
             writer.close()
 

@@ -7,6 +7,7 @@ import termios
 import time
 from typing import Any, Coroutine, List, Optional, Set
 
+from ..first_octets import Server, from_browser, line_judge
 from .engine import Engine
 from .session import Refused, Session, State
 
@@ -21,6 +22,8 @@ PAUSE_S = 0.1
 REPORT_S, REPEAT_S = 0.05, 1.0
 #: Time for the rest of a block of which a part has arrived, s.
 PART_S = 2.0
+#: Time that a data socket is kept while no program has sent a command, s.
+EARLY_S = 60.0
 #: Unsent lines that a program may leave unread, octets. One with more has stopped.
 UNREAD_MAX = 1 << 20
 
@@ -40,8 +43,14 @@ class LinePort:
         self._command: Optional[asyncio.StreamWriter] = None
         self._data: Optional[asyncio.StreamWriter] = None
         self._call: Optional["asyncio.Task[None]"] = None
-        self._servers: List[asyncio.AbstractServer] = []
+        self.command_server = Server(
+            self._commands, line_judge(self.knows, b"\r", LINE_MAX),
+            lambda: engine.refused(self.NAME))
+        self.data_server = Server(
+            self._data_socket, self._data_begins,
+            lambda: engine.refused(f"{self.NAME} data"), eager=True)
         self._tasks: Set["asyncio.Task[None]"] = set()
+        self._had_session = False  # since the data socket was opened
         self._at_rest = True  # nothing of the program's data is half read
         self._started_at = self._data_at = self._block_at = 0.0
         self._shown = 0  # in the last report of octets that wait
@@ -49,19 +58,27 @@ class LinePort:
 
     async def open(self, address: str, port: int) -> None:
         """Listen. Raises OSError."""
-        for k, handler in enumerate((self._commands, self._data_socket)):
-            self._servers.append(await asyncio.start_server(handler, address, port + k,
-                                                            limit=1 << 16))
+        await self.command_server.open(address, port)
+        await self.data_server.open(address, port + 1)
 
     def close(self) -> None:
         """Stop listening and drop the program."""
-        for server in self._servers:
-            server.close()
+        self.command_server.close()
+        self.data_server.close()
         for writer in (self._command, self._data):
             if writer is not None:
                 writer.close()
 
     # What a port defines.
+
+    def knows(self, text: str) -> bool:
+        """Whether a line has a verb of the protocol. The first line of a program needs one."""
+        raise NotImplementedError
+
+    def data_begins(self, octets: bytes) -> Optional[bool]:
+        """Whether a program may begin its data with octets although it had no session since its
+        data socket was opened. None: more octets are needed."""
+        raise NotImplementedError
 
     def line(self, text: str) -> None:
         """One line of the program."""
@@ -116,6 +133,7 @@ class LinePort:
 
     def _begin(self, made: Session) -> None:
         self.session, self._started_at, self._shown = made, time.monotonic(), 0
+        self._had_session = True
         self.later(self._report(made))
 
     async def deliver(self, session: Session, data: bytes) -> None:
@@ -262,12 +280,20 @@ class LinePort:
     def opened(self) -> None:
         """A program has come."""
 
+    def _data_begins(self, octets: bytes) -> Optional[bool]:
+        if self._command is None or (not self._had_session and from_browser(octets)):
+            return False
+        return True if self._had_session or self.session is not None else self.data_begins(octets)
+
     async def _data_socket(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
                            ) -> None:
         if self._data is not None:
-            writer.close()
-            return
-        self._data = writer
+            if self._command is not None:
+                writer.close()
+                return
+            self._data.close()  # without a program: a browser may hold it
+        self._data, self._had_session = writer, False
+        early = asyncio.get_running_loop().call_later(EARLY_S, self._drop_early, writer)
         writer.transport.set_write_buffer_limits(high=0)
         try:
             while data := await self._next_block(reader):
@@ -286,10 +312,16 @@ class LinePort:
         except (OSError, asyncio.IncompleteReadError):
             pass
         finally:
-            self._at_rest = True
-            self._data = None
+            early.cancel()
             writer.close()
-            self._lost()
+            if self._data is writer:
+                self._at_rest = True
+                self._data = None
+                self._lost()
+
+    def _drop_early(self, writer: asyncio.StreamWriter) -> None:
+        if self._data is writer and self._command is None:
+            writer.close()
 
     async def _next_block(self, reader: asyncio.StreamReader) -> bytes:
         self._at_rest = True

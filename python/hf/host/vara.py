@@ -6,7 +6,7 @@ octets on a socket of their own.
 """
 import asyncio
 import re
-from typing import Callable
+from typing import Callable, Optional
 
 from .. import callsigns, version
 from .engine import Engine
@@ -20,6 +20,11 @@ ALIVE_S = 60.0
 IGNORED = re.compile(r"(PUBLIC|CWID|CHAT) (ON|OFF)|COMPRESSION (OFF|TEXT|FILES)|"
                      r"(P2P|WINLINK) SESSION|RETRIES [0-9]{1,3}|CLEANTXBUFFER|TUNE (ON|OFF)",
                      re.IGNORECASE)
+
+
+#: Verbs without a method.
+VERBS = {"BW500", "BW2300", "BW2750", "PUBLIC", "CWID", "CHAT", "COMPRESSION", "P2P", "WINLINK",
+         "RETRIES", "CLEANTXBUFFER", "TUNE"}
 
 
 class VaraPort(LinePort):
@@ -47,6 +52,13 @@ class VaraPort(LinePort):
             if self._command is not here:
                 return
             self.tell("IAMALIVE")
+
+    def knows(self, text: str) -> bool:
+        verb = text.partition(" ")[0].upper()
+        return verb in VERBS or hasattr(self, f"_do_{verb.lower()}")
+
+    def data_begins(self, octets: bytes) -> Optional[bool]:
+        return False  # VARA has no data without a session
 
     def line(self, text: str) -> None:
         verb, _, value = text.partition(" ")

@@ -6,14 +6,17 @@ from typing import Any, Callable, Dict, List, Optional, Set
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, syntax
 
+from ..first_octets import Guard, line_judge
 from .hmtp import MAX_RECIPIENTS, Mail, Reply, with_crlf
 
 #: Connections at a time, and seconds without a command until one is closed. Postfix makes up to
 #: 20 to one destination.
 MAX_CONNECTIONS, IDLE_S = 50, 300.0
+#: Commands that a client may send first.
+FIRST = {"EHLO", "HELO", "LHLO", "NOOP", "RSET", "QUIT", "HELP"}
 
 
-class Limited(SMTP):
+class Limited(Guard, SMTP):
     """A connection, of which there is a limited number. A client that greets with LHLO speaks LMTP
     (RFC 2033) from then on, any other client SMTP."""
 
@@ -22,12 +25,15 @@ class Limited(SMTP):
     def __init__(self, connections: Set[SMTP], *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self._connections = connections
+        self.guard(line_judge(lambda line: line.partition(" ")[0].upper() in FIRST, b"\n", 1000),
+                   lambda: None, {})
 
     def connection_made(self, transport: Any) -> None:
         """Accept a connection, or refuse it with 421."""
         if len(self._connections) >= MAX_CONNECTIONS:
             transport.write(b"421 4.3.2 too many connections\r\n")
             transport.close()
+            self.abort()
             return
         self._connections.add(self)
         super().connection_made(transport)
