@@ -133,7 +133,8 @@ def ctest_command(build: str, junit: str, jobs: int, select: Optional[str], verb
 
 #: Share of each fuzz target in 1000 inputs. Engines are a hundred times slower than parsers.
 FUZZ_SHARES = {"node": 5, "pep": 5, "slep": 10, "dns": 10, "modem_sessions": 20, "d_pdu": 30,
-               "ip": 40, "ale": 50, "clients": 170, "modem_interface": 190, "sis": 190, "pdu": 280}
+               "ip": 40, "ale": 50, "clients": 170, "modem_interface": 190, "sis": 190, "pdu": 250,
+               "auth": 30}
 #: A longer run is cut into so many parts, each counted when it ends.
 FUZZ_PARTS = 20
 

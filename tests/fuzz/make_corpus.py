@@ -128,6 +128,17 @@ def seeds():
     yield "pep", bytes([64, 0, 80, 5, 6, 0xA0, 1]) + record(b"GET / HTTP/1.0\r\n\r\n")
 
 
+def sealed():
+    """Sealed U_PDUs of the golden table, and stations that seal, open, replay and restart."""
+    for line in (VECTORS / "auth.csv").read_text().splitlines()[1:]:
+        yield "auth", b"\3" + record(b"\x44" + bytes.fromhex(line.split(",")[-1]))
+    seal = b"\0\x44" + record(b"CQ de")
+    first, changed, restart, hour = b"\1\0", b"\2\0\0\0\3\1", b"\5", b"\4\xa7"
+    yield "auth", seal + first + first + restart + first
+    yield "auth", 3 * seal + b"\1\2" + changed + b"\1\1" + first + first
+    yield "auth", seal + changed * 40 + hour + first + restart + b"\1\0"
+
+
 def words_of_ale():
     """Target and octets: the golden sequences of 2G ALE, each word after a 0."""
     sequences = {}
@@ -144,7 +155,7 @@ def words_of_ale():
 def main():
     folder = pathlib.Path(sys.argv[1])
     count = {}
-    for target, octets in (*seeds(), *dict.fromkeys(words_of_ale())):
+    for target, octets in (*seeds(), *sealed(), *dict.fromkeys(words_of_ale())):
         count[target] = count.get(target, 0) + 1
         path = folder / target / f"seed-{count[target]:03}"
         path.parent.mkdir(parents=True, exist_ok=True)
