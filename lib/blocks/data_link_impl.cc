@@ -1,8 +1,10 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "blocks/auth_words.h"
 #include "blocks/modem_messages.h"
 #include "blocks/pdu.h"
 #include "blocks/sis_client_block.h"
+#include "edges/auth_file.h"
 #include "edges/pcap_file.h"
 #include "modem/decode/segment_decoder.h"
 #include "s5066/config/node_settings.h"
@@ -31,9 +33,18 @@ constexpr station_time utc_again = std::chrono::seconds(60);
 node_config make_config(const std::string& address,
                         const std::string& mode,
                         const std::string& ack_mode,
-                        const s5066::node_settings& settings)
+                        const s5066::node_settings& settings,
+                        const auth_words& auth)
 {
     node_config c;
+    c.auth = auth.config;
+    if (c.auth.on()) {
+        c.auth.state = auth_file(auth.state_path).load();
+        c.auth.start_minutes =
+            static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::minutes>(
+                                      std::chrono::system_clock::now().time_since_epoch())
+                                      .count());
+    }
     c.own = s5066::address(address);
     c.mode = mode;
     c.ack_mode = ack_mode;
@@ -51,14 +62,15 @@ class data_link_impl : public data_link
 public:
     data_link_impl(const node_config& config,
                    const std::string& d_pdu_pcap,
-                   const std::string& sis_pcap)
+                   const std::string& sis_pcap,
+                   const std::string& auth_state)
         : gr::block("hf_data_link",
                     gr::io_signature::make(0, 0, 0),
                     gr::io_signature::make(0, 0, 0)),
           d_modem(pmt::mp("modem")), d_sis(pmt::mp("sis")), d_log(pmt::mp("log")),
           d_node(config, kernel::decode_after_zeros),
           d_d_pdus(d_pdu_pcap, pcap_file::kind::d_pdu),
-          d_primitives(sis_pcap, pcap_file::kind::sis)
+          d_primitives(sis_pcap, pcap_file::kind::sis), d_auth_file(auth_state)
     {
         d_node.set_tap(d_d_pdus.wanted());
         message_port_register_in(d_modem);
@@ -98,6 +110,18 @@ public:
         return found;
     }
 
+    static std::vector<data_link_proof> proofs(const std::vector<s5066::auth_peer>& all)
+    {
+        std::vector<data_link_proof> found;
+        for (const auto& p : all)
+            found.push_back({ p.peer.to_string(),
+                              p.proved,
+                              p.not_proved,
+                              p.refused,
+                              s5066::to_string(p.last) });
+        return found;
+    }
+
     data_link_state state() const override
     {
         std::lock_guard<std::mutex> lock(d_mutex);
@@ -115,6 +139,7 @@ public:
                  s.clients,
                  s.emcon,
                  s.broadcast,
+                 proofs(s.auth_peers),
                  to_seconds(d_now) };
     }
 
@@ -144,6 +169,9 @@ public:
             { "u_pdus_rejected", s.u_pdus_rejected },
             { "u_pdus_overflowed", s.u_pdus_overflowed },
             { "indications_dropped", s.indications_dropped },
+            { "u_pdus_proved", s.u_pdus_proved },
+            { "u_pdus_not_proved", s.u_pdus_not_proved },
+            { "u_pdus_refused", s.u_pdus_refused },
             { "warnings_sent", s.warnings_sent },
             { "warnings_received", s.warnings_received },
             { "out_of_sync", s.out_of_sync },
@@ -343,6 +371,7 @@ private:
     // All output of the node except to the modem.
     void publish()
     {
+        store_counters();
         for (;;) {
             std::optional<s5066::sis_output> p;
             {
@@ -371,6 +400,18 @@ private:
         d_node.set_tap(d_d_pdus.wanted());
         while (const auto line = d_node.poll_trace())
             message_port_pub(d_log, log_message(*line));
+    }
+
+    // Before anything that they count is transmitted or passed on.
+    void store_counters()
+    {
+        std::lock_guard<std::mutex> lock(d_mutex);
+        const auto changed = d_node.poll_auth_state();
+        const std::string failure = changed ? d_auth_file.save(*changed) : "";
+        if (failure.empty())
+            return;
+        d_logger->error("{}", failure);
+        message_port_pub(d_log, pdu::line(d_now, failure));
     }
 
     static pmt::pmt_t log_message(const s5066::log_record& r)
@@ -414,6 +455,7 @@ private:
     std::vector<std::pair<uint64_t, std::vector<uint8_t>>> d_held;
     pcap_file d_d_pdus;
     pcap_file d_primitives;
+    auth_file d_auth_file;
 };
 
 } // namespace
@@ -435,10 +477,15 @@ data_link::sptr data_link::make(const std::string& address,
                                 const std::string& ack_mode,
                                 const std::map<std::string, double>& settings,
                                 const std::string& d_pdu_pcap,
-                                const std::string& sis_pcap)
+                                const std::string& sis_pcap,
+                                const std::vector<std::string>& auth)
 {
+    const auto words = read_auth_words(auth);
     return gnuradio::make_block_sptr<data_link_impl>(
-        make_config(address, mode, ack_mode, settings), d_pdu_pcap, sis_pcap);
+        make_config(address, mode, ack_mode, settings, words),
+        d_pdu_pcap,
+        sis_pcap,
+        words.state_path);
 }
 
 } // namespace gr::hf

@@ -22,6 +22,15 @@ struct data_link_queue {
     double oldest_s = 0;   //!< age of the oldest
 };
 
+//! What a peer has proved about itself, for displays. See data_link::make().
+struct data_link_proof {
+    std::string peer;        //!< address of the node
+    uint64_t proved = 0;     //!< U_PDUs whose sender was proved
+    uint64_t not_proved = 0; //!< U_PDUs delivered without a proof
+    uint64_t refused = 0;    //!< U_PDUs that were not delivered
+    std::string last;        //!< about the last U_PDU: proved, not proved, or why refused
+};
+
 //! State of a data link, for displays.
 struct data_link_state {
     std::string phase;     //!< idle, holding, transmitting, receiving or waiting_answer
@@ -38,7 +47,8 @@ struct data_link_state {
     uint64_t clients = 0;        //!< clients that are bound
     bool emcon = false;          //!< emission control is on: nothing is transmitted
     bool broadcast = false;      //!< in a broadcast session
-    double now = 0;              //!< station time, s
+    std::vector<data_link_proof> proofs; //!< of each peer that was heard with keys
+    double now = 0;                      //!< station time, s
 };
 
 /*! \brief STANAG 5066 data link of one station: SIS, CAS-1 and DTS (Annexes A, B, C).
@@ -68,6 +78,11 @@ public:
      *  \param d_pdu_pcap file for a capture of all D_PDUs (Wireshark reads it); empty:
      *         none
      *  \param sis_pcap file for a capture of all S_primitives; empty: none
+     *  \param auth keys and rules that prove who sent a U_PDU, as words; empty: off.
+     *         key=NUMBER:HEX is a net key, send=NUMBER the one that seals, others=POLICY
+     *         (off, accept or require) the rule for all, peer=ADDRESS:POLICY for one node
+     *         or group, sign=HEX an Ed25519 private key, public=ADDRESS:HEX the public key
+     *         of a node, state=FILE where counters are stored
      *  \throws std::invalid_argument
      */
     static sptr make(const std::string& address,
@@ -75,7 +90,8 @@ public:
                      const std::string& ack_mode = "auto",
                      const std::map<std::string, double>& settings = {},
                      const std::string& d_pdu_pcap = "",
-                     const std::string& sis_pcap = "");
+                     const std::string& sis_pcap = "",
+                     const std::vector<std::string>& auth = {});
 
     //! Names and default values of the further settings.
     static std::map<std::string, double> settings();

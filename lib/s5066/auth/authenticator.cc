@@ -98,28 +98,39 @@ auth_verdict authenticator::open(station_time now,
                                  uint8_t dst_sap,
                                  std::vector<uint8_t>& u_pdu)
 {
-    const auto rule = d_config.policy_of(src);
-    if (rule == auth_policy::off) {
+    if (d_config.policy_of(src) == auth_policy::off) {
         return auth_verdict::off;
     }
-    record& r = record_of(src);
     auth_context c;
     c.src = src;
     c.dst = dst;
     c.src_sap = src_sap;
     c.dst_sap = dst_sap;
-    auth_verdict v = judge(now, c, r, u_pdu);
-    const bool nothing_proved = v == auth_verdict::no_trailer ||
-                                v == auth_verdict::unknown_key ||
-                                v == auth_verdict::wrong_proof;
-    if (nothing_proved && rule == auth_policy::accept &&
-        d_windows.count({ src, dst }) == 0) {
+    return settle({ src, dst }, judge(now, c, record_of(src), u_pdu));
+}
+
+auth_verdict authenticator::open_damaged(address src, address dst)
+{
+    return d_config.policy_of(src) == auth_policy::off
+               ? auth_verdict::off
+               : settle({ src, dst }, auth_verdict::damaged);
+}
+
+// Applies the rule for the source, and counts.
+auth_verdict authenticator::settle(const route& from, auth_verdict v)
+{
+    const bool nothing_proved =
+        v == auth_verdict::no_trailer || v == auth_verdict::unknown_key ||
+        v == auth_verdict::wrong_proof || v == auth_verdict::damaged;
+    if (nothing_proved && d_config.policy_of(from.first) == auth_policy::accept &&
+        d_windows.count(from) == 0) {
         v = auth_verdict::not_proved;
     }
-    r.seen.last = v;
-    ++(v == auth_verdict::proved       ? r.seen.proved
-       : v == auth_verdict::not_proved ? r.seen.not_proved
-                                       : r.seen.refused);
+    auth_peer& seen = record_of(from.first).seen;
+    seen.last = v;
+    ++(v == auth_verdict::proved       ? seen.proved
+       : v == auth_verdict::not_proved ? seen.not_proved
+                                       : seen.refused);
     return v;
 }
 

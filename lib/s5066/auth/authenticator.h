@@ -26,6 +26,7 @@ enum class auth_verdict {
     replayed,    //!< refused: the counter was seen before, or is too old
     not_signed,  //!< refused: a group U_PDU of a station with a public key has a tag
     resting,     //!< refused: too many wrong proofs from this node
+    damaged,     //!< refused: octets are damaged or missing, so nothing can be proved
     no_room      //!< refused: the limit of sources and destinations is reached
 };
 
@@ -81,6 +82,8 @@ public:
                       uint8_t src_sap,
                       uint8_t dst_sap,
                       std::vector<uint8_t>& u_pdu);
+    //! The verdict about a U_PDU of which octets are damaged or missing.
+    auth_verdict open_damaged(address src, address dst);
     //! Counters to store, if they have changed since the last call.
     std::optional<auth_state> poll_state();
     //! All peers from which a U_PDU was received, except those with policy off.
@@ -106,6 +109,7 @@ private:
                const auth_trailer& t,
                const std::vector<uint8_t>& u_pdu) const;
     auth_verdict wrong_proof(station_time now, record& r);
+    auth_verdict settle(const route& from, auth_verdict v);
     record& record_of(address src);
     uint64_t clock_counter(station_time now) const;
 

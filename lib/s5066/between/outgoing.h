@@ -6,6 +6,7 @@
 
 #include <hf/time.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -28,6 +29,7 @@ struct outgoing {
     uint8_t src_sap = 0;
     uint8_t dst_sap = 0;
     size_t header = 0;          //!< octets of the C_PDU before the U_PDU
+    size_t trailer = 0;         //!< octets of the C_PDU after it, see authenticator
     std::optional<uint32_t> id; //!< ID of its S_PDU, if it has one (S5066-EP9)
     bool confirmed =
         false; //!< by the remote client; the ARQ acknowledgement may still be missing
@@ -41,6 +43,15 @@ struct outgoing {
     unsigned in_flight = 0; //!< segments sent and not yet acknowledged or given up
     bool dropped = false;   //!< expired: the rest goes out with the DROP flag
 
+    //! The U_PDU as the client submitted it.
+    std::vector<uint8_t> u_pdu() const
+    {
+        return c_pdu.size() < header + trailer
+                   ? std::vector<uint8_t>()
+                   : std::vector<uint8_t>(
+                         c_pdu.begin() + static_cast<std::ptrdiff_t>(header),
+                         c_pdu.end() - static_cast<std::ptrdiff_t>(trailer));
+    }
     bool arq() const { return mode.mode == transmission_mode::arq; }
 };
 

@@ -8,6 +8,7 @@
 #include "waveform/family.h"
 #include "waveform/timing.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace gr::hf::s5066 {
@@ -24,7 +25,14 @@ void within(const char* name, T v, T lo, T hi)
     }
 }
 
+size_t max_mtu(const node_config& c) { return c.broadcast_only ? 4096 : sis_mtu; }
+
 } // namespace
+
+size_t node_config::max_u_pdu_octets() const
+{
+    return std::min(mtu, max_mtu(*this) - auth.max_trailer_octets());
+}
 
 void node_config::validate() const
 {
@@ -53,7 +61,8 @@ void node_config::validate() const
     }
     check_ranges(*this);
     within<int>("address_size", address_size, own.half_octets(), 7);
-    within<size_t>("mtu", mtu, 1, broadcast_only ? 4096 : sis_mtu);
+    within<size_t>("mtu", mtu, 1, max_mtu(*this));
+    auth.validate();
     if (send_ttd && !system_utc && !utc_at_zero_s) {
         throw std::invalid_argument(
             "send_ttd 1: needs the time, system_utc 1 (the computer's clock is right) or "

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "s5066/auth/auth_config.h"
 #include "s5066/words/address.h"
 
 #include <cstddef>
@@ -166,10 +167,15 @@ struct node_config {
      */
     bool send_ttd = false;
 
+    //! Keys that prove who sent a U_PDU. Our own, off without keys.
+    auth_config auth;
+
     uint64_t seed = 1;  //!< of random waits and initial numbers; different at each start
     bool trace = false; //!< keep log lines for poll_trace()
     bool tap = false;   //!< keep D_PDUs for poll_tap()
 
+    //! Longest U_PDU that a client may submit: \ref mtu, if a trailer still fits.
+    size_t max_u_pdu_octets() const;
     //! True if numbers of 16 bits are offered and accepted.
     bool uses_large_windows() const { return large_windows && !full_duplex; }
 

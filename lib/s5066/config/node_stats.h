@@ -57,6 +57,9 @@ struct node_stats {
     //! (A.2.1.8).
     uint64_t u_pdus_lost = 0;
     uint64_t u_pdus_overflowed = 0;   //!< submitted despite flow control and dropped
+    uint64_t u_pdus_proved = 0;       //!< received with a proof of the sender
+    uint64_t u_pdus_not_proved = 0;   //!< delivered without one (auth_policy::accept)
+    uint64_t u_pdus_refused = 0;      //!< not delivered for want of a proof
     uint64_t indications_dropped = 0; //!< SAP not bound, or output not polled
     uint64_t warnings_sent = 0;
     uint64_t warnings_received = 0;

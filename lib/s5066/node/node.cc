@@ -61,7 +61,7 @@ const char* to_string(node_phase p)
 }
 
 node::impl::impl(const node_config& config, code_decoder decode)
-    : d_node(config, d_sis), d_sis(d_node.config, d_node.stats, *this),
+    : d_node(config, d_sis), d_sis(d_node.config, d_node.stats, d_node.log, *this),
       d_access(d_node.config, d_node.random), d_data(d_node, d_tx, d_resets, decode),
       d_rx(d_node, d_access, std::move(decode))
 {
@@ -123,12 +123,14 @@ void node::impl::update_water_marks()
 size_t node::impl::aligned_u_pdu_octets() const
 {
     // C_PDU and S_PDU headers take 1 + 3 octets (5 with time to die).
-    const size_t header =
-        1 + (d_node.config.send_ttd ? s_pdu_data_header_ttd : s_pdu_data_header);
+    const size_t added =
+        1 + (d_node.config.send_ttd ? s_pdu_data_header_ttd : s_pdu_data_header) +
+        d_node.config.auth.max_trailer_octets();
+    const size_t most = d_node.config.max_u_pdu_octets();
     const peer none(address(), d_node.config.window);
     const size_t s = segment_length(d_node, none, d_node.modes.data_mode);
-    const size_t parts = (d_node.config.mtu + header) / s;
-    return parts == 0 ? d_node.config.mtu : parts * s - header;
+    const size_t parts = (most + added) / s;
+    return parts == 0 ? most : parts * s - added;
 }
 
 bool node::impl::forgettable(const peer& p) const
@@ -384,6 +386,7 @@ node_state node::impl::state() const
     s.hard_link = d_sis.hard_link_established();
     s.broadcast = d_links.broadcast();
     s.emcon = d_turns.emcon();
+    s.auth_peers = d_sis.delivery().proofs().peers();
     return s;
 }
 
@@ -400,6 +403,10 @@ void node::sis_in(station_time now, client_id c, const uint8_t* p, size_t n)
 void node::client_gone(station_time now, client_id c)
 {
     d_impl->d_sis.client_gone(d_impl->d_time.advance(now), c);
+}
+std::optional<auth_state> node::poll_auth_state()
+{
+    return d_impl->d_sis.delivery().proofs().poll_state();
 }
 std::optional<sis_output> node::poll_sis() { return d_impl->d_sis.poll(); }
 

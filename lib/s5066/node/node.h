@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "s5066/auth/authenticator.h"
 #include "s5066/between/queue_state.h"
 #include "s5066/config/code_decoder.h"
 #include "s5066/config/node_config.h"
@@ -47,6 +48,7 @@ struct node_state {
     std::optional<s5066::hard_link> hard_link; //!< as our client sees it
     bool broadcast = false;                    //!< in a broadcast session
     bool emcon = false;
+    std::vector<auth_peer> auth_peers; //!< peers that must or may prove themselves
 };
 
 /*! \brief STANAG 5066 node: Subnetwork Interface, Channel Access (type 1) and Data
@@ -89,6 +91,12 @@ public:
     void client_gone(station_time now, client_id c);
     //! The next S_primitive for a client.
     std::optional<sis_output> poll_sis();
+    /*! \brief Counters of proofs, if they have changed: to be stored, and given to the next
+     *         run in auth_config::state.
+     *  \details After sis_in() store them before the next call of pull(), so that no
+     *         counter is sent twice.
+     */
+    std::optional<auth_state> poll_auth_state();
 
     // Modem
     void on_tick(station_time now) override;

@@ -152,7 +152,7 @@ bool sis_clients::bind(station_time now,
     k.keep_alive_at = next_keep_alive(now);
     k.flow_on = true;
     d_saps[r.sap] = c;
-    send(c, s_bind_accepted{ r.sap, static_cast<uint16_t>(d_config.mtu) });
+    send(c, s_bind_accepted{ r.sap, static_cast<uint16_t>(d_config.max_u_pdu_octets()) });
     return true;
 }
 

@@ -21,18 +21,14 @@ constexpr double longest_ttl_s = 1296000;
 
 sis_delivery::sis_delivery(const node_config& config,
                            node_stats& stats,
+                           node_log& log,
                            sis_lower& lower,
                            const hard_links& rules,
                            sis_clients& clients)
-    : d_config(config), d_stats(stats), d_lower(lower), d_rules(rules),
-      d_clients(clients), d_next_id(static_cast<uint32_t>(config.seed * 2654435761u))
+    : d_config(config), d_stats(stats), d_log(log), d_lower(lower), d_rules(rules),
+      d_clients(clients), d_proofs(config.own, config.auth),
+      d_next_id(static_cast<uint32_t>(config.seed * 2654435761u))
 {
-}
-
-std::vector<uint8_t> sis_delivery::fragment(const std::vector<uint8_t>& u,
-                                            size_t from) const
-{
-    return { u.begin() + static_cast<std::ptrdiff_t>(std::min(from, u.size())), u.end() };
 }
 
 void sis_delivery::reject(client_id c,
@@ -40,10 +36,9 @@ void sis_delivery::reject(client_id c,
                           unidata_reject_reason why)
 {
     ++d_stats.u_pdus_rejected;
-    d_clients.send(
-        c,
-        s_unidata_request_rejected{
-            r.expedited, uint8_t(why), r.dst_sap, r.dst, fragment(r.u_pdu, 0) });
+    d_clients.send(c,
+                   s_unidata_request_rejected{
+                       r.expedited, uint8_t(why), r.dst_sap, r.dst, r.u_pdu });
 }
 
 // An ID with no pending confirmation.
@@ -60,7 +55,7 @@ std::optional<unidata_reject_reason> sis_delivery::refusal(const s_unidata_reque
                                                            const delivery_mode& mode,
                                                            bool broadcast) const
 {
-    if (r.u_pdu.size() > d_config.mtu) {
+    if (r.u_pdu.size() > d_config.max_u_pdu_octets()) {
         return unidata_reject_reason::larger_than_mtu;
     }
     // Groups cannot acknowledge, and no node can in a broadcast session.
@@ -142,6 +137,7 @@ outgoing_ptr sis_delivery::make(station_time now,
         o->header += s_pdu_id_octets;
     }
     s.u_pdu = std::move(r.u_pdu);
+    o->trailer = d_proofs.seal(r.dst, s.src_sap, s.dst_sap, s.u_pdu);
     o->c_pdu = encode(c_pdu{ c_pdu_type::data, 0, encode(s) });
     return o;
 }
@@ -191,18 +187,17 @@ void sis_delivery::deliver_local(const sis_client& k, const s_unidata_request& r
     if (!ok && r.mode.confirmation == delivery_confirmation::client) {
         reject(k.who.client, r, unidata_reject_reason::sap_not_bound);
     } else if (r.mode.confirmation != delivery_confirmation::none) {
-        d_clients.send(
-            k.who.client,
-            s_unidata_request_confirm{ false, r.dst_sap, r.dst, fragment(r.u_pdu, 0) });
+        d_clients.send(k.who.client,
+                       s_unidata_request_confirm{ false, r.dst_sap, r.dst, r.u_pdu });
     }
 }
 
 void sis_delivery::confirm_to_client(const outgoing& o)
 {
     if (o.client && d_clients.find(*o.client)) {
-        d_clients.send(*o.client,
-                       s_unidata_request_confirm{
-                           o.expedited, o.dst_sap, o.dst, fragment(o.c_pdu, o.header) });
+        d_clients.send(
+            *o.client,
+            s_unidata_request_confirm{ o.expedited, o.dst_sap, o.dst, o.u_pdu() });
     }
 }
 
@@ -243,10 +238,9 @@ bool sis_delivery::on_failed(const outgoing& o, unidata_reject_reason why)
     if (!o.arq() || o.mode.confirmation == delivery_confirmation::none) {
         return false;
     }
-    d_clients.send(
-        *o.client,
-        s_unidata_request_rejected{
-            o.expedited, uint8_t(why), o.dst_sap, o.dst, fragment(o.c_pdu, o.header) });
+    d_clients.send(*o.client,
+                   s_unidata_request_rejected{
+                       o.expedited, uint8_t(why), o.dst_sap, o.dst, o.u_pdu() });
     return true;
 }
 
@@ -265,7 +259,7 @@ void sis_delivery::withdraw(station_time now, client_id c, const withdrawal& w)
     const auto meant = [&](const outgoing& o) {
         return o.client == c && o.dst == w.dst && o.dst_sap == w.dst_sap &&
                std::any_of(w.heads.begin(), w.heads.end(), [&o](const auto& head) {
-                   return o.c_pdu.size() - o.header >= head.size() &&
+                   return o.c_pdu.size() - o.header - o.trailer >= head.size() &&
                           std::equal(head.begin(),
                                      head.end(),
                                      o.c_pdu.begin() +

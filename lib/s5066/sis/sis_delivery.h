@@ -2,10 +2,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "s5066/auth/authenticator.h"
 #include "s5066/between/link_report.h"
 #include "s5066/between/queue_state.h"
 #include "s5066/between/sis_lower.h"
 #include "s5066/between/sis_upper.h"
+#include "s5066/config/node_log.h"
 #include "s5066/sis/sis_clients.h"
 #include "s5066/words/timers.h"
 
@@ -23,6 +25,7 @@ public:
     //! All arguments must outlive this.
     sis_delivery(const node_config& config,
                  node_stats& stats,
+                 node_log& log,
                  sis_lower& lower,
                  const hard_links& rules,
                  sis_clients& clients);
@@ -37,8 +40,7 @@ public:
 
     // Calls from the sublayers below
     //! A DATA S_PDU with \p header octets before its U_PDU.
-    void
-    on_data(station_time now, const s_pdu_origin& from, const s_pdu& s, size_t header);
+    void on_data(station_time now, const s_pdu_origin& from, s_pdu s, size_t header);
     //! Handles S_PDU types 1 and 2, or that of S5066-EP9: the fate of a U_PDU.
     void on_delivery_report(const s_pdu_origin& from, const s_pdu& s);
     //! See sis_upper.
@@ -65,6 +67,10 @@ public:
     //! True if no bound client is stopped.
     bool flow_on() const;
 
+    //! Proofs of the senders of U_PDUs.
+    authenticator& proofs() { return d_proofs; }
+    const authenticator& proofs() const { return d_proofs; }
+
     void on_time(station_time now);
     std::optional<due> next_due() const;
 
@@ -89,18 +95,20 @@ private:
     uint32_t new_id();
     void settle(const outgoing& o);
     void confirm_to_client(const outgoing& o);
+    bool is_proved(station_time now, const s_pdu_origin& from, s_pdu& s);
     bool indicate(const s_pdu_origin& from, const s_pdu& s, size_t header);
     void answer(station_time now, const s_pdu_origin& from, const s_pdu& s, bool ok);
-    std::vector<uint8_t> fragment(const std::vector<uint8_t>& u_pdu, size_t from) const;
     int64_t utc(station_time t) const; // requires a known time
     backlog waiting() const;
     bool too_much(const backlog& all, uint8_t sap, size_t mark, size_t more) const;
 
     const node_config& d_config;
     node_stats& d_stats;
+    node_log& d_log;
     sis_lower& d_lower;
     const hard_links& d_rules;
     sis_clients& d_clients;
+    authenticator d_proofs;
     std::list<confirm> d_confirms;
     uint32_t d_next_id; // of S_PDUs with an ID
     // C_PDUs held back by a hard link.

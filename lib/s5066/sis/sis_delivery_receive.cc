@@ -11,17 +11,45 @@ namespace gr::hf::s5066 {
 
 void sis_delivery::on_data(station_time now,
                            const s_pdu_origin& from,
-                           const s_pdu& s,
+                           s_pdu s,
                            size_t header)
 {
     if (s.ttd && d_config.utc_at_zero_s && is_over(*s.ttd, utc(now))) {
         ++d_stats.u_pdus_expired;
         return;
     }
+    if (!is_proved(now, from, s)) {
+        return;
+    }
     const bool ok = indicate(from, s, header);
     if (s.confirm_required && from.mode == transmission_mode::arq) {
         answer(now, from, s, ok);
     }
+}
+
+// Removes the trailer from the U_PDU. False: the U_PDU is refused.
+bool sis_delivery::is_proved(station_time now, const s_pdu_origin& from, s_pdu& s)
+{
+    const bool whole = from.errored.empty() && from.missing.empty();
+    const auto v =
+        whole ? d_proofs.open(now, from.src, from.dst, s.src_sap, s.dst_sap, s.u_pdu)
+              : d_proofs.open_damaged(from.src, from.dst);
+    if (v == auth_verdict::off) {
+        return true;
+    }
+    ++(v == auth_verdict::proved       ? d_stats.u_pdus_proved
+       : v == auth_verdict::not_proved ? d_stats.u_pdus_not_proved
+                                       : d_stats.u_pdus_refused);
+    if (v != auth_verdict::proved) {
+        d_log.trace(now,
+                    std::string("U_PDU ") +
+                        (is_delivered(v) ? "delivered, not proved"
+                                         : std::string("refused: ") + to_string(v)) +
+                        ", from " + from.src.to_string() + " SAP " +
+                        std::to_string(s.src_sap) + " to SAP " +
+                        std::to_string(s.dst_sap));
+    }
+    return is_delivered(v);
 }
 
 bool sis_delivery::indicate(const s_pdu_origin& from, const s_pdu& s, size_t header)
@@ -82,7 +110,7 @@ void sis_delivery::answer(station_time now,
         a.type = s_pdu_type::compact_confirm;
         a.id = s.id;
     } else {
-        a.u_pdu = fragment(s.u_pdu, 0);
+        a.u_pdu = s.u_pdu;
     }
     auto o = std::make_shared<outgoing>();
     o->dst = from.src;

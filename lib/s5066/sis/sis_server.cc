@@ -27,13 +27,16 @@ s_subnet_availability availability(node_status status, uint8_t reason)
 
 } // namespace
 
-sis_server::sis_server(const node_config& config, node_stats& stats, sis_lower& lower)
+sis_server::sis_server(const node_config& config,
+                       node_stats& stats,
+                       node_log& log,
+                       sis_lower& lower)
     : d_config(config), d_stats(stats), d_lower(lower), d_hard_links(config, *this),
       d_clients(
           config,
           stats,
           [this](station_time now, client_id c) { d_hard_links.client_gone(now, c); }),
-      d_delivery(config, stats, lower, d_hard_links, d_clients)
+      d_delivery(config, stats, log, lower, d_hard_links, d_clients)
 {
 }
 
@@ -212,7 +215,8 @@ unsigned sis_server::on_s_pdu(station_time now,
                               size_t n)
 {
     if (auto s = decode_s_pdu(p, n)) {
-        take_s_pdu(now, from, *s, n - s->u_pdu.size());
+        const size_t header = n - s->u_pdu.size();
+        take_s_pdu(now, from, std::move(*s), header);
     } else {
         ++d_stats.indications_dropped;
     }
@@ -221,13 +225,13 @@ unsigned sis_server::on_s_pdu(station_time now,
 
 void sis_server::take_s_pdu(station_time now,
                             const s_pdu_origin& from,
-                            const s_pdu& s,
+                            s_pdu s,
                             size_t header)
 {
     switch (s.type) {
     case s_pdu_type::data:
     case s_pdu_type::data_with_id:
-        d_delivery.on_data(now, from, s, header);
+        d_delivery.on_data(now, from, std::move(s), header);
         break;
     case s_pdu_type::delivery_confirm:
     case s_pdu_type::delivery_fail:

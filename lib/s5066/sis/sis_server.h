@@ -17,7 +17,10 @@ namespace gr::hf::s5066 {
 class sis_server : public sis_upper, private hard_link_user
 {
 public:
-    sis_server(const node_config& config, node_stats& stats, sis_lower& lower);
+    sis_server(const node_config& config,
+               node_stats& stats,
+               node_log& log,
+               sis_lower& lower);
 
     //! Handles one S_primitive of a client.
     void sis_in(station_time now, client_id c, const uint8_t* p, size_t n);
@@ -84,8 +87,7 @@ private:
     void take(station_time now, sis_client& k, const uint8_t* p, size_t n);
     void on_bind(station_time now, sis_client& k, const s_bind_request& r);
     void on_establish(station_time now, sis_client& k, const hard_link& l);
-    void
-    take_s_pdu(station_time now, const s_pdu_origin& from, const s_pdu& s, size_t header);
+    void take_s_pdu(station_time now, const s_pdu_origin& from, s_pdu s, size_t header);
     void tell_availability();
     node_status on_the_air() const;
 

@@ -102,6 +102,9 @@ void station::drain()
         }
     }
     d_draining = false;
+    if (auto changed = d_node->poll_auth_state()) {
+        d_config.auth.state = std::move(*changed);
+    }
     while (const auto l = d_node->poll_trace()) {
         if (on_trace) {
             on_trace(*l);

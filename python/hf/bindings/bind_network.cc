@@ -47,6 +47,13 @@ void bind_data_link(py::module& m)
         .def_readonly("octets", &data_link_queue::octets)
         .def_readonly("oldest_s", &data_link_queue::oldest_s);
 
+    py::class_<data_link_proof>(m, "data_link_proof")
+        .def_readonly("peer", &data_link_proof::peer)
+        .def_readonly("proved", &data_link_proof::proved)
+        .def_readonly("not_proved", &data_link_proof::not_proved)
+        .def_readonly("refused", &data_link_proof::refused)
+        .def_readonly("last", &data_link_proof::last);
+
     py::class_<data_link_state>(m, "data_link_state")
         .def_readonly("phase", &data_link_state::phase)
         .def_readonly("peer", &data_link_state::peer)
@@ -61,6 +68,7 @@ void bind_data_link(py::module& m)
         .def_readonly("clients", &data_link_state::clients)
         .def_readonly("emcon", &data_link_state::emcon)
         .def_readonly("broadcast", &data_link_state::broadcast)
+        .def_readonly("proofs", &data_link_state::proofs)
         .def_readonly("now", &data_link_state::now);
 
     message_class<data_link>(m, "data_link", "STANAG 5066 data link of one station.")
@@ -70,7 +78,8 @@ void bind_data_link(py::module& m)
              py::arg("ack_mode") = "auto",
              py::arg("settings") = std::map<std::string, double>(),
              py::arg("d_pdu_pcap") = "",
-             py::arg("sis_pcap") = "")
+             py::arg("sis_pcap") = "",
+             py::arg("auth") = std::vector<std::string>())
         .def_static("describe_settings", &data_link::describe_settings)
         .def_static("settings",
                     &data_link::settings,
