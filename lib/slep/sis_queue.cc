@@ -11,6 +11,8 @@ namespace {
 
 // Guard against a node of another maker with an odd MTU.
 constexpr size_t mtu_min = 64;
+// Longest proof of the sender that a node adds to a U_PDU.
+constexpr size_t max_trailer = 68;
 // Fresh octets are this part of a longest transmission, within these limits. A small page
 // is small at every rate.
 constexpr size_t fresh_part = 8;
@@ -34,12 +36,19 @@ sis_queue::sis_queue(endpoint_context& c)
 {
 }
 
+size_t sis_queue::added_octets() const
+{
+    const size_t mtu = std::min<size_t>(d_client.mtu(), s5066::sis_mtu);
+    const size_t trailer = s5066::sis_mtu - mtu;
+    return below_u_pdu + (trailer <= max_trailer ? trailer : 0);
+}
+
 size_t sis_queue::u_pdu_octets() const
 {
     // Whole segments only. A remainder of a few octets would cost an extra D_PDU.
     const size_t mtu = std::clamp<size_t>(d_client.mtu(), mtu_min, s5066::sis_mtu);
-    const size_t seg = d_ctx.config.segment_octets, c_pdu = mtu + below_u_pdu;
-    return c_pdu < seg ? mtu : c_pdu / seg * seg - below_u_pdu;
+    const size_t seg = d_ctx.config.segment_octets, c_pdu = mtu + added_octets();
+    return c_pdu < seg ? mtu : c_pdu / seg * seg - added_octets();
 }
 
 size_t sis_queue::depth_of(const node_state& n) const

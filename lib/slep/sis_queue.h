@@ -50,6 +50,9 @@ public:
     s5066::sis_client& client() { return d_client; }
     const s5066::sis_client& client() const { return d_client; }
 
+    //! Octets of a C_PDU besides the U_PDU. A node that proves who sent a U_PDU adds a
+    //! trailer, and its MTU is shorter by the trailer.
+    size_t added_octets() const;
     //! The longest U_PDU that fills whole segments of the link, octets.
     size_t u_pdu_octets() const;
     //! True if SIS has room for one more U_PDU of \p level. If not, \p n notes that it waits.

@@ -173,8 +173,8 @@ octets stream_scheduler::build_open(stream& s, size_t size)
     const size_t head =
         open_header_octets(extended, s.name.opener, s.incarnations.out.used) +
         s.open_data.size();
-    const size_t segment =
-        c.segment_octets > below_u_pdu ? c.segment_octets - below_u_pdu : 0;
+    const size_t added = d_sis.added_octets();
+    const size_t segment = c.segment_octets > added ? c.segment_octets - added : 0;
     const size_t first = std::min(size, segment);
     size_t data = first > head ? first - head : 0;
     if (s.name.opener && s.tx.waiting() > 4 * c.open_octets)

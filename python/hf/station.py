@@ -9,7 +9,7 @@ from gnuradio import gr
 from . import hf_python as _hf
 from . import output, tables
 from .radio_tables import Ptt, Radio, Rig, Sdr
-from .station_tables import (Ale, Capture, Dns, Host, IpClient, Mail, MailRoute, ModemClient,
+from .station_tables import (Ale, Auth, Capture, Dns, Host, IpClient, Mail, MailRoute, ModemClient,
                              ModemServer, Pep, Record, SisServer, StationError, Web, words_of)
 
 #: Longest transmission after the first D_PDU (STANAG 5066 Annex C: EOT has 8 bits of 0.5 s).
@@ -57,6 +57,7 @@ class Description:
     radio: Optional[Radio] = None
     record: Optional[Record] = None
     ale: Optional[Ale] = None
+    auth: Optional[Auth] = None
     #: The source file, for messages.
     where: str = field(default="", init=False)
 
@@ -98,7 +99,7 @@ class Description:
                                    f"{self.mode} {of_mode} kHz, and a modem has one bandwidth")
         if self.modem_server is not None:
             for part in ("address", "data_link", "ip_client", "pep", "dns", "sis_server", "host",
-                         "mail", "web", "modem_client"):
+                         "mail", "web", "modem_client", "auth"):
                 if getattr(self, part):
                     raise StationError(f"'{part}' and [modem_server] exclude each other: a "
                                        "station with a modem server has no data link")
@@ -157,7 +158,7 @@ PARTS: Dict[Any, Dict[str, Any]] = {
     Description: {"ip_client": IpClient, "pep": Pep, "dns": Dns, "sis_server": SisServer,
                   "host": Host, "mail": Mail, "web": Web, "modem_server": ModemServer,
                   "modem_client": ModemClient, "capture": Capture, "radio": Radio,
-                  "record": Record, "ale": Ale},
+                  "record": Record, "ale": Ale, "auth": Auth},
     Mail: {"route": [MailRoute]},
     Radio: {"ptt": Ptt, "sdr": Sdr, "rig": Rig}}
 
@@ -259,7 +260,8 @@ class Station:
             output.check_all([c for c in (d.capture.d_pdu, d.capture.sis) if c])
             ack_mode = "same" if self.modem_client else d.ack_mode
             user = self.data_link = _hf.data_link(d.address, d.mode, ack_mode, d.data_link,
-                                                  d.capture.d_pdu, d.capture.sis)
+                                                  d.capture.d_pdu, d.capture.sis,
+                                                  d.auth.words(d.address) if d.auth else [])
         tb.msg_connect(modem, "modem", user, "modem")
         tb.msg_connect(user, "modem", modem, "modem")
         if self.data_link is not None:

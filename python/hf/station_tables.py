@@ -6,7 +6,7 @@ import os
 import re
 from typing import Any, Dict, List
 
-from . import callsigns
+from . import auth, callsigns
 from . import hf_python as _hf
 
 
@@ -149,6 +149,52 @@ class SisServer:
     port: int = whole_number(5066, 0, 65535)
     max_clients: int = whole_number(16, 5, 60)
     ranks: List[str] = field(default_factory=list)
+
+
+@dataclass
+class Auth:
+    """Keys that prove who sent a U_PDU. See docs/how-to/proofs.md.
+
+    key: file with the net keys, made by hf auth new.
+    others: off, accept or require, for stations and groups that peers does not name. off: as
+    without keys. accept: what proves nothing is delivered until the station has proved itself
+    once. require: only proved U_PDUs are delivered.
+    peers: the same for one station or group, "1.2.0.9" = "off".
+    signing_key: file with the key that signs broadcasts, made by hf auth new --signing. Default:
+    none.
+    public_keys: public keys of stations that sign their broadcasts, "1.2.0.2" = "64 digits".
+    state: file for the counters. Default: auth-ADDRESS in the user's state folder.
+    """
+
+    key: str = ""
+    others: str = "require"
+    peers: Dict[str, str] = field(default_factory=dict)
+    signing_key: str = ""
+    public_keys: Dict[str, str] = field(default_factory=dict)
+    state: str = ""
+
+    def words(self, address: str) -> List[str]:
+        """The table in the form of hf.data_link. address: of this station. Reads the key files,
+        and makes the folder of the counters. Raises ValueError."""
+        if not self.key:
+            raise StationError("[auth] needs key, a file made by hf auth new")
+        words = [*auth.load(self.key, signing=False).words(), f"others={self.others}",
+                 *(f"peer={peer}:{policy}" for peer, policy in self.peers.items()),
+                 *(f"public={peer}:{key}" for peer, key in self.public_keys.items())]
+        if self.signing_key:
+            words.append(f"sign={auth.load(self.signing_key, signing=True).signing}")
+        return [*words, f"state={self._state_path(address)}"]
+
+    def _state_path(self, address: str) -> str:
+        if self.state:
+            return self.state
+        folder = os.path.join(os.environ.get("XDG_STATE_HOME") or
+                              os.path.expanduser("~/.local/state"), "gr-hf")
+        try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise StationError(f"[auth] state: {folder}: {error.strerror}") from None
+        return os.path.join(folder, f"auth-{_hf.s5066.address(address)}")
 
 
 @dataclass

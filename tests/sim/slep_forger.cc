@@ -3,6 +3,7 @@
 #include "slep_forger.h"
 
 #include "pep/codec.h"
+#include "s5066/auth/trailer.h"
 #include "s5066/pdu/c_pdu.h"
 #include "s5066/pdu/s_pdu.h"
 
@@ -106,7 +107,12 @@ void slep_forger::note(const d_pdu& d)
     h.next_fsn = static_cast<uint16_t>(d.arq.fsn + 1);
     const auto c =
         d.arq.start ? decode_c_pdu(d.segment.data(), d.segment.size()) : std::nullopt;
-    const auto s = c ? decode_s_pdu(c->s_pdu.data(), c->s_pdu.size()) : std::nullopt;
+    auto s = c ? decode_s_pdu(c->s_pdu.data(), c->s_pdu.size()) : std::nullopt;
+    if (d_plan.sealed && s && d.arq.end && s->u_pdu.size() > tag_trailer_octets) {
+        const auto proof = s->u_pdu.end() - std::ptrdiff_t(tag_trailer_octets);
+        h.trailer.assign(proof, s->u_pdu.end());
+        s->u_pdu.erase(proof, s->u_pdu.end());
+    }
     auto p = s ? slep::decode(s->u_pdu) : std::nullopt;
     if (!p) {
         return;
@@ -260,6 +266,10 @@ d_pdu slep_forger::carrier(size_t side, slep::octets u_pdu)
     s_pdu s;
     s.src_sap = s.dst_sap = proxy_sap;
     s.u_pdu = std::move(u_pdu);
+    if (d_plan.sealed && below(2) == 0) {
+        const auto& t = d_heard[side].trailer;
+        s.u_pdu.insert(s.u_pdu.end(), t.begin(), t.end());
+    }
     d_pdu d;
     d.src = d_ends[side];
     d.dst = d_ends[1 - side];

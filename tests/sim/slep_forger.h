@@ -48,6 +48,9 @@ public:
         uint64_t seed = 1;
         station_time from{}, until{}; //!< time of the first and of the last forgery
         const char* mode_text = "4539-9600S";
+        //! The stations seal their U_PDUs. It reads these without the trailer, and
+        //! appends a trailer that it has overheard to half of the forgeries.
+        bool sealed = false;
     };
     slep_forger(s5066::address a, s5066::address b, const plan& p)
         : d_ends{ a, b }, d_plan(p), d_random(p.seed), d_next(p.from)
@@ -77,6 +80,7 @@ private:
         std::optional<slep::stream_data> data;
         uint16_t instance = 0;
         uint16_t next_fsn = 0;
+        slep::octets trailer; // of a sealed U_PDU
         bool large = false;
     };
     uint64_t below(uint64_t n) { return d_random() % n; }

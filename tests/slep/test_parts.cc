@@ -148,6 +148,21 @@ TEST(sis_queue, fills_whole_segments)
     EXPECT_EQ(octets_with(1023, 10), 64u) << "no PDU fits into less";
 }
 
+// The MTU of a node that adds a trailer of 12 octets to each U_PDU is 2036.
+TEST(sis_queue, fills_whole_segments_with_a_trailer)
+{
+    const auto of = [](size_t segment, uint16_t mtu) {
+        endpoint_config c = small_config();
+        c.segment_octets = segment;
+        return parts(c, mtu).sis.u_pdu_octets();
+    };
+    EXPECT_EQ(of(1023, 2048), 2u * 1023 - 4);
+    EXPECT_EQ(of(1023, 2036), 2u * 1023 - 4 - 12);
+    EXPECT_EQ(of(1023, 1980), 2u * 1023 - 4 - 68);
+    EXPECT_EQ(of(200, 2036), 10u * 200 - 4 - 12);
+    EXPECT_EQ(of(1023, 1900), 1023u - 4) << "a short MTU for another reason";
+}
+
 TEST(sis_queue, has_room_for_what_keeps_the_link_at_work)
 {
     parts x;

@@ -79,8 +79,8 @@ std::optional<std::vector<uint8_t>> traffic_client::poll_sis()
     request.dst_sap = d_sis.sap();
     request.dst = d_config.peer;
     request.mode = d_service;
-    const uint64_t n =
-        std::min<uint64_t>(d_config.u_pdu_octets, d_config.octets - s.octets_submitted);
+    const uint64_t n = std::min<uint64_t>(std::min(d_config.u_pdu_octets, d_sis.mtu()),
+                                          d_config.octets - s.octets_submitted);
     for (int k = 7; k >= 0; --k)
         request.u_pdu.push_back(static_cast<uint8_t>(s.octets_submitted >> (8 * k)));
     for (uint64_t k = 8; k < n; ++k)

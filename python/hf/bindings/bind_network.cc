@@ -15,6 +15,7 @@
 #include <hf/traffic.h>
 
 #include "edges/nearness.h"
+#include "s5066/auth/trailer.h"
 #include "tls/authority.h"
 
 #include <pybind11/pybind11.h>
@@ -96,6 +97,21 @@ void bind_data_link(py::module& m)
              py::arg("on"),
              "Broadcast session: only data without ARQ, no links.");
 
+    m.def(
+        "auth_public_key",
+        [](const py::bytes& private_key) {
+            const std::string octets = private_key;
+            s5066::auth_key key{};
+            if (octets.size() != key.size())
+                throw std::invalid_argument("a private key of " +
+                                            std::to_string(octets.size()) +
+                                            " octets: must have 32");
+            std::copy(octets.begin(), octets.end(), key.begin());
+            const auto half = s5066::public_key_of(key);
+            return py::bytes(reinterpret_cast<const char*>(half.data()), half.size());
+        },
+        py::arg("private_key"),
+        "Public half of an Ed25519 key, 32 octets each.");
     m.def("new_client_id", &keys::new_client_id, "Identity of a client on a sis port.");
 }
 

@@ -27,6 +27,7 @@ GROUPS: Dict[str, Dict[str, str]] = {
         "monitor": "All channels of one wide recording, or of an SDR.",
         "nft": "Rules that redirect TCP connections to HF-PEP.",
         "pep": "The certificate authority of HF-PEP, for TLS apart.",
+        "auth": "Keys that prove who speaks.",
     },
     "Try": {
         "demo": "Two stations over a simulated HF channel: a file and a ping.",

@@ -82,6 +82,8 @@ def station(s: Dict[str, Any], g: Dict[str, Any], utf8: bool) -> List[Any]:
     if link:
         rows.append(("transmits in", f"{link['tx_mode'] or s['mode']}, {link['tx_reason']}"))
     rows += [("ALE has heard", line) for line in s.get("ale", {}).get("heard", [])[:MOST_HEARD]]
+    rows += [(f"proofs of {p['peer']}", f"{p['last']} (proved {p['proved']}, not proved "
+              f"{p['not_proved']}, refused {p['refused']})") for p in link.get("proofs", [])]
     rig = s.get("radio", {}).get("rig")
     if rig:
         rows.append(("rig", rig["text"]))

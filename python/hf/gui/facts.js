@@ -69,6 +69,9 @@ export function tables(s) {
     queues: [["priority", "U_PDUs ", "octets ", "oldest, s "],
       (s.link ? s.link.queues : []).map(q =>
         [String(q.priority), q.u_pdus, q.octets, Math.round(q.oldest_s)])],
+    proofs: [["station", "proved ", "not proved ", "refused ", "last"],
+      (s.link ? s.link.proofs : []).map(p =>
+        [p.peer, p.proved, p.not_proved, p.refused, p.last])],
     connections: [["to", "state", "octets out ", "in "],
       (s.connections || []).map(c => [c.to, c.state, c.octets_out, c.octets_in])],
     flows: [["IP flow", "packets ", "octets ", "oldest, s "],
@@ -80,7 +83,7 @@ export function tables(s) {
   };
 }
 
-const TITLES = { dpdus: "D_PDUs", queues: "Waiting, by priority",
+const TITLES = { dpdus: "D_PDUs", queues: "Waiting, by priority", proofs: "Who has proved itself",
   connections: "TCP connections of HF-PEP", flows: "Waiting in the IP client", counters: "Counters" };
 
 // The report: Markdown for people, followed by all values as JSON for programs.

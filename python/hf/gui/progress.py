@@ -14,8 +14,8 @@ LEAST_SPAN_S = 10.0
 MOST_SAMPLES = 620
 
 #: Counters of a data link that mean trouble when they grow.
-TROUBLES = ("u_pdus_rejected", "u_pdus_expired", "u_pdus_lost", "u_pdus_overflowed",
-            "links_failed", "silent_rounds", "tx_damaged", "late_answers")
+TROUBLES = ("u_pdus_refused", "u_pdus_rejected", "u_pdus_expired", "u_pdus_lost",
+            "u_pdus_overflowed", "links_failed", "silent_rounds", "tx_damaged", "late_answers")
 #: Time, octets that arrived there and here, troubles, acknowledged D_PDUs.
 _Sample = Tuple[float, float, float, Dict[str, int], int]
 
