@@ -3,6 +3,7 @@
 #include "s5066/auth/authenticator.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace gr::hf::s5066 {
 
@@ -31,10 +32,11 @@ uint64_t completed(uint32_t low, uint64_t reference)
 const char* to_string(auth_verdict v)
 {
     static constexpr const char* names[] = {
-        "authentication is off", "proved",          "not proved", "no trailer",
-        "unknown key",           "wrong proof",     "replayed",   "not signed",
-        "too many wrong proofs", "too many sources"
+        "authentication is off", "proved",      "not proved",      "no trailer",
+        "unknown key",           "wrong proof", "replayed",        "not signed",
+        "too many wrong proofs", "damaged",     "too many sources"
     };
+    static_assert(std::size(names) == static_cast<size_t>(auth_verdict::no_room) + 1);
     return names[static_cast<size_t>(v)];
 }
 
