@@ -50,9 +50,11 @@ struct rule {
     double rate_max = 1e12;                     //!< highest link rate that matches
     // effects
     rule_action action = rule_action::proxy;
-    size_t max_connections = 0; //!< limit of this rule; 0: none
-    uint8_t service_class = 4;  //!< 0 to 7, each gets twice the share of the next one
-    uint8_t priority = 0;       //!< STANAG 5066 priority, 0 to 15
+    //! Limit of this rule for connections accepted here, and for those that each peer
+    //! requests. 0: none.
+    size_t max_connections = 0;
+    uint8_t service_class = 4; //!< 0 to 7, each gets twice the share of the next one
+    uint8_t priority = 0;      //!< STANAG 5066 priority, 0 to 15
     //! Connections above max_connections. True: they wait, false: they are rejected.
     bool over_waits = false;
     compression compress = compression::automatic; //!< DEFLATE of our own direction

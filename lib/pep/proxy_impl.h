@@ -117,6 +117,9 @@ public:
     bool make_room(const ip::address& source);
     connection& add(connection_id id, const slep::user_address& far);
     size_t carried_by(size_t rule_index) const;
+    // Whether a node has as many connections here as a rule permits.
+    bool is_full_for(const std::optional<size_t>& rule_index,
+                     const s5066::address& node) const;
     void release_waiting();
     void drop(connection& c, uint8_t slep_code, status why);
     void pump();

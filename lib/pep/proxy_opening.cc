@@ -160,6 +160,18 @@ size_t proxy::impl::carried_by(size_t rule_index) const
         }));
 }
 
+bool proxy::impl::is_full_for(const std::optional<size_t>& rule_index,
+                              const s5066::address& node) const
+{
+    const size_t most = rule_index ? d_config.rules[*rule_index].max_connections : 0;
+    const auto held =
+        std::count_if(d_connections.begin(), d_connections.end(), [&](const auto& c) {
+            return !c.second.local && c.second.rule_index == rule_index &&
+                   c.second.far.node == node;
+        });
+    return most > 0 && static_cast<size_t>(held) >= most;
+}
+
 void proxy::impl::release_waiting()
 {
     if (d_waiting == 0)
@@ -272,7 +284,8 @@ void proxy::impl::on_request(const slep::event& e)
             why = status::forbidden;
         else if (!may_ask(for_peer(d_config.allow, e.from.node), q->to))
             why = status::peer_not_allowed;
-        else if ((over = over_limit(e.from.node)) != nullptr)
+        else if ((over = over_limit(e.from.node)) != nullptr ||
+                 is_full_for(rule_index, e.from.node))
             why = status::too_many_connections;
     }
     if (why == status::connected && !d_far_opens.take(d_now, e.from.node)) {

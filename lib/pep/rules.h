@@ -15,7 +15,7 @@ namespace gr::hf::hfpep {
  *     node=1.2.0.2                 of the far proxy
  *     rate_min=2400 rate_max=9600  data rate of the link, bit/s
  *     action=proxy|ip_client|reject|drop
- *     max=4                        connections of this rule
+ *     max=4                        connections of this rule, and of each peer here
  *     over=wait|reject             what happens to more; reject unless said
  *     class=0...7                  each gets twice the share of the next one
  *     priority=0...15              of STANAG 5066

@@ -294,6 +294,30 @@ TEST(hfpep_engine, rules_hold_for_mapped_addresses_too)
     EXPECT_TRUE(n.b.connects.empty());
 }
 
+TEST(hfpep_engine, each_peer_has_the_limit_of_a_rule_for_itself)
+{
+    auto cb = to_node("1.0.0.1");
+    cb.rules = { hfpep::parse_rule("port=80 max=2"), rule{} };
+    fake_subnet net;
+    sim::tcp_host a(to_node("1.0.0.2")), b(cb), other(to_node("1.0.0.2"));
+    net.attach(address("1.0.0.1"), a, a.hook());
+    net.attach(address("1.0.0.2"), b, b.hook());
+    net.attach(address("1.0.0.3"), other, other.hook());
+    net.settle();
+    const auto open = [&net](sim::tcp_host& host, uint16_t port) {
+        const auto c = host.accept(net.now(), "10.1.2.3", port);
+        host.sockets[c].to_send = pattern(10);
+        net.run_for(30);
+        return host.sockets[c].reset ? host.sockets[c].why : status::connected;
+    };
+    EXPECT_EQ(open(a, 80), status::connected);
+    EXPECT_EQ(open(a, 80), status::connected);
+    EXPECT_EQ(open(a, 80), status::too_many_connections);
+    EXPECT_EQ(open(a, 81), status::connected);
+    EXPECT_EQ(open(other, 80), status::connected);
+    EXPECT_EQ(b.connects.size(), 4u);
+}
+
 TEST(hfpep_engine, connections_over_the_limit_of_a_rule_wait)
 {
     auto ca = to_node("1.0.0.2");
