@@ -59,7 +59,8 @@ class Stations:
 
     def page(self, path="/", mode="text", **more):
         """Status and text of a page of the server through the door."""
-        query = urlencode({"url": self.server.url + path, "mode": mode, "token": self.token, **more})
+        query = urlencode({"url": self.server.url + path, "mode": mode, "token": self.token,
+                           **more})
         status, _, body = self.request(f"/page?{query}")
         return status, body.decode()
 

@@ -85,8 +85,9 @@ page of the usual size then takes {cost(choices["as it is"])}.</p></section>
 def _list(title: str, entries: List[Dict[str, Any]], token: str) -> str:
     if not entries:
         return ""
-    items = "".join(f'<li><a href="/page?{_query(e["url"], token)}">{quoted(e["title"] or e["url"])}</a> '
-                    f'<small>{quoted(e["url"])}</small>' for e in entries)
+    items = "".join(f'<li><a href="/page?{_query(e["url"], token)}">'
+                    f'{quoted(e["title"] or e["url"])}</a> <small>{quoted(e["url"])}</small>'
+                    for e in entries)
     return f"<section><h2>{title}</h2><ul>{items}</ul></section>"
 
 
@@ -160,6 +161,8 @@ def progress(view: View, seconds: Optional[float] = None) -> str:
 def end(view: View, kept: Optional[Kept], token: str) -> str:
     """What stands below a page."""
     notes = []
+    again = (f"/page?{_query(view.request.url, token)}&amp;mode={view.request.mode}"
+             "&amp;again=1")
     if view.error:
         notes.append(f'<p class="bad">{quoted(progress(view))}</p>')
     if view.head.get("status"):
@@ -172,10 +175,8 @@ def end(view: View, kept: Optional[Kept], token: str) -> str:
                  f"{view.left['pictures']} pictures" if view.left.get("pictures") else ""]
         notes.append(f"<p>Stopped after {view.request.budget} kB. Left: "
                      f"{' and '.join(filter(None, parts))}. "
-                     f'<a href="/page?{_query(view.request.url, token)}&amp;mode={view.request.mode}'
-                     '&amp;again=1">Get the rest</a></p>')
+                     f'<a href="{again}">Get the rest</a></p>')
     elif kept is not None and not view.octets:
         notes.append(f"<p>Kept here, {ago(age_s(kept.at))}. "
-                     f'<a href="/page?{_query(view.request.url, token)}&amp;mode={view.request.mode}'
-                     '&amp;again=1">Ask whether it has changed</a></p>')
+                     f'<a href="{again}">Ask whether it has changed</a></p>')
     return f'</section></main><footer>{"".join(notes)}</footer></body></html>\n'

@@ -5,6 +5,7 @@ The result is lines of a small subset of HTML (see MARKUP), the main text first.
 are numbered by their order, so that the text names no address. Left out: scripts, styles, frames,
 hidden elements, attributes.
 """
+from collections import Counter
 import re
 from typing import Dict, List, NamedTuple, Optional, Set
 from urllib.parse import urljoin, urlsplit
@@ -162,6 +163,7 @@ class _Writer:
         self._line: List[str] = []
         self._block = ""  # heading or p of the current line
         self._inline: List[List] = []  # [tag, address, written in this line]
+        self._depths: Counter[str] = Counter()  # of containers and items that are open
         self._open: List[List] = []  # [container or item, start tag, written, form's address]
         self._most_pictures = most_pictures
         self._shown: Set[str] = set()
@@ -189,15 +191,18 @@ class _Writer:
 
     def _opened(self) -> str:
         """Start tags of containers that were not written yet."""
-        begin = "".join(entry[1] for entry in self._open if not entry[2])
-        for entry in self._open:
-            if not entry[2] and entry[0] == "form":
+        first = len(self._open)  # those inside one that was not written were not written either
+        while first and not self._open[first - 1][2]:
+            first -= 1
+        begin = "".join(entry[1] for entry in self._open[first:])
+        for entry in self._open[first:]:
+            if entry[0] == "form":
                 self.links.append(entry[3])
             entry[2] = True
         return begin
 
     def _in(self, tag: str) -> bool:
-        return any(entry[0] == tag for entry in self._open)
+        return self._depths[tag] > 0
 
     def put(self, markup: str) -> None:
         """Add markup to the line, inside the inline elements that are open."""
@@ -307,6 +312,7 @@ class _Writer:
         else:
             entry = [tag, begin, False, address]
             self._open.append(entry)
+            self._depths[tag] += 1
             self._children(element, later, skip)
             self.end_line()
             while tag == "pre" and self.lines[-1:] == [""]:
@@ -314,6 +320,7 @@ class _Writer:
             if tag in ("td", "th") and not entry[2]:
                 self.lines.append(self._opened())  # an empty cell keeps its column
             self._open.pop()
+            self._depths[tag] -= 1
             if entry[2] and tag in _CONTAINERS:
                 self.lines.append(f"</{tag}>")
         self._block = outer
@@ -434,8 +441,17 @@ def is_data_table(table: html.HtmlElement) -> bool:
     return known == "1"
 
 
-def _text_length(element: html.HtmlElement) -> int:
-    return sum(len(t.strip()) for t in element.itertext())
+def _text_lengths(body: html.HtmlElement) -> Dict[html.HtmlElement, int]:
+    """Characters of text in each element, with all that is in it, in one pass: a page may nest
+    hundreds of elements around its text."""
+    lengths: Dict[html.HtmlElement, int] = {}
+    inside: Dict[Optional[html.HtmlElement], int] = {}
+    for element in reversed(list(body.iter())):  # children come first
+        length = len((element.text or "").strip()) + inside.pop(element, 0)
+        lengths[element] = length
+        parent = element.getparent()
+        inside[parent] = inside.get(parent, 0) + length + len((element.tail or "").strip())
+    return lengths
 
 
 def main_of(body: html.HtmlElement) -> html.HtmlElement:
@@ -443,14 +459,15 @@ def main_of(body: html.HtmlElement) -> html.HtmlElement:
     most text (half of it counts for the element around it). It only decides the order."""
     marked = [e for e in body.iter("main", "article", "div", "section")
               if e.tag in ("main", "article") or e.get("role") == "main"]
-    total = _text_length(body)
+    lengths = _text_lengths(body)
+    total = lengths[body]
     if marked:
-        best = max(marked, key=_text_length)
-        if _text_length(best) * 4 > total:
+        best = max(marked, key=lambda e: lengths[e])
+        if lengths[best] * 4 > total:
             return best
     scores: Dict[html.HtmlElement, float] = {}
     for paragraph in body.iter("p", "pre", "td", "blockquote"):
-        length = _text_length(paragraph)
+        length = lengths[paragraph]
         parent = paragraph.getparent()
         if length < 25 or parent is None:
             continue

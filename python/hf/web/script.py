@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pages that build themselves by script: a headless Chromium, behind a proxy that keeps it away
-from private addresses."""
+"""Pages that build themselves by script: a headless Chromium in a network namespace of its own,
+whose only way out is a proxy that keeps it away from private addresses."""
 import asyncio
 import os
 import shutil
+import sys
 import tempfile
-from typing import Optional, Set
+from typing import Callable, Optional, Set
 
-from . import fetch
+from . import confined, fetch
 
 #: Programs that can do it, by name; seconds for a page, and octets of the document they print.
 PROGRAMS, LIMIT_S, MAX_OCTETS = ("chromium", "chromium-browser", "google-chrome"), 45.0, 4_000_000
+#: Port of the proxy on the browser's own loopback.
+_PORT = 3128
 #: Connections of one page through the proxy, and octets that they may bring in all.
 MAX_CONNECTIONS, MAX_PROXIED = 200, 64 << 20
 
@@ -18,9 +21,12 @@ MAX_CONNECTIONS, MAX_PROXIED = 200, 64 << 20
 class Browser:
     """A browser for one page at a time. Without Chromium it finds nothing."""
 
-    def __init__(self, policy: fetch.Policy) -> None:
-        self._policy = policy
-        self._program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    def __init__(self, policy: fetch.Policy, say: Callable[[str], None]) -> None:
+        """say: gets lines for the operator."""
+        self._policy, self._say = policy, say
+        # As root a browser runs without its sandbox, and a page may know a way out of it.
+        self._program = None if os.geteuid() == 0 else next(
+            filter(None, map(shutil.which, PROGRAMS)), None)
         self._one = asyncio.Lock()
 
     def close(self) -> None:
@@ -33,26 +39,32 @@ class Browser:
             return None
         async with self._one:
             proxy = _Proxy(self._policy)
-            port = await proxy.open()
-            try:
-                with tempfile.TemporaryDirectory(prefix="hf-web-") as folder:
-                    return await self._run(url, folder, port)
-            finally:
-                proxy.close()
+            with tempfile.TemporaryDirectory(prefix="hf-web-") as folder:
+                try:
+                    await proxy.open(os.path.join(folder, "proxy"))
+                    return await self._run(url, folder)
+                finally:
+                    proxy.close()
 
-    async def _run(self, url: str, folder: str, port: int) -> Optional[bytes]:
-        sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    async def _run(self, url: str, folder: str) -> Optional[bytes]:
         process = await asyncio.create_subprocess_exec(
-            str(self._program), "--headless=new", "--disable-gpu", *sandbox,
+            sys.executable, confined.__file__, os.path.join(folder, "proxy"), str(_PORT),
+            str(self._program), "--headless=new", "--disable-gpu",
             "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions",
             "--disable-background-networking", "--disable-quic", "--blink-settings="
             "imagesEnabled=false", f"--user-data-dir={folder}", "--virtual-time-budget=10000",
-            f"--proxy-server=http://127.0.0.1:{port}", "--proxy-bypass-list=<-loopback>",
+            f"--proxy-server=http://127.0.0.1:{_PORT}", "--proxy-bypass-list=<-loopback>",
             "--dump-dom", url, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL, env={**os.environ, "HOME": folder})
         assert process.stdout is not None
         try:
-            return await asyncio.wait_for(_most(process.stdout, MAX_OCTETS), LIMIT_S) or None
+            document = await asyncio.wait_for(_most(process.stdout, MAX_OCTETS), LIMIT_S)
+            if not document and await asyncio.wait_for(process.wait(), LIMIT_S) == \
+                    confined.NOT_POSSIBLE:
+                self._say("web: pages that build themselves are not read: the system permits no "
+                          "network namespace for the browser")
+                self._program = None
+            return document or None
         except asyncio.TimeoutError:
             return None
         finally:
@@ -74,7 +86,7 @@ async def _most(reader: asyncio.StreamReader, octets: int) -> bytes:
 
 
 class _Proxy:
-    """An HTTP proxy on the loopback that connects to permitted addresses only."""
+    """An HTTP proxy on a UNIX socket that connects to permitted addresses only."""
 
     def __init__(self, policy: fetch.Policy) -> None:
         self._policy = policy
@@ -82,10 +94,9 @@ class _Proxy:
         self._server: Optional[asyncio.AbstractServer] = None
         self._octets = 0
 
-    async def open(self) -> int:
-        """Listen. Returns the port."""
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        return int(self._server.sockets[0].getsockname()[1])
+    async def open(self, path: str) -> None:
+        """Listen."""
+        self._server = await asyncio.start_unix_server(self._serve, path)
 
     def close(self) -> None:
         """End all connections."""

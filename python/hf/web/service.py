@@ -14,6 +14,8 @@ from .views import View
 
 #: Name and port under which the shore side of a station is reached through HF-PEP.
 NAME, PORT = "web.internal", 8511
+#: Pages of one node that are on their way. Others need the shore side as well.
+PAGES_AT_A_TIME = 4
 #: A page without a sign of the far station ends after this time, s.
 OUTAGE_S = 600
 
@@ -77,7 +79,9 @@ class WebService:
             node = str(_hf.s5066.address(self.settings.node))
             d.pep.listen = d.pep.listen + [f"127.0.0.1:0={node}.{NAME}:{PORT}"]
             d.pep.routes = d.pep.routes + [f"{node}.{NAME}={node}"]
-        d.pep.rule = [{"port": PORT, "outage_s": OUTAGE_S, "compress": "off"}] + d.pep.rule
+        # Both sides: the near one lets more pages wait, the shore side refuses them.
+        d.pep.rule = [{"port": PORT, "outage_s": OUTAGE_S, "compress": "off",
+                       "max": PAGES_AT_A_TIME, "over": "wait"}] + d.pep.rule
 
     def attach(self, s: station.Station, say: Callable[[str], None]) -> None:
         """The station has been made from the description. say: takes lines for the operator, on

@@ -13,7 +13,8 @@ from . import fetch, pictures, reduce, script, wire
 MAX_DOCUMENT = reduce.MAX_OCTETS
 #: Pages and octets of them that are kept for references.
 MAX_VERSIONS, MAX_KEPT = 2000, 64 << 20
-#: Readers served at a time, pictures fetched at once, and seconds for a request to arrive whole.
+#: Readers served at a time (HF-PEP limits those of one node), pictures fetched at once, and
+#: seconds for a request to arrive whole.
 MAX_READERS, AHEAD, REQUEST_S = 16, 4, 300.0
 #: Octets of lines in one part: about 2 kB on the air.
 PIECE = 6000
@@ -70,7 +71,7 @@ class Shore:
         self.versions = Versions()
         self._say = say
         self._readers = asyncio.Semaphore(MAX_READERS)
-        self._browser = script.Browser(self.fetcher.policy)
+        self._browser = script.Browser(self.fetcher.policy, say)
 
     async def close(self) -> None:
         """End what runs."""
@@ -80,8 +81,9 @@ class Shore:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one reader: a request, an answer, the end."""
         try:
+            # A reader has a place only when it has asked. Silent ones hold none.
+            request = await asyncio.wait_for(_request(reader), REQUEST_S)
             async with self._readers:
-                request = await asyncio.wait_for(_request(reader), REQUEST_S)
                 answer = _Answer(self, request, writer)
                 await answer.send()
                 writer.write_eof()
