@@ -11,6 +11,7 @@ from typing import Any, Dict, List, Optional
 import click
 
 from .. import output, version
+from ..plain_text import plain
 
 #: Commands and their summaries, in the groups of hf --help.
 GROUPS: Dict[str, Dict[str, str]] = {
@@ -113,7 +114,7 @@ def _exit(status: int, message: str = "") -> None:
         # Or the interpreter tries again at its end, with a traceback.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if message:
-        click.echo(f"hf: {message}", err=True)
+        click.echo(plain(f"hf: {message}", "\n"), err=True)
     sys.exit(status)
 
 

@@ -8,6 +8,7 @@ import click
 
 from .. import ale, demodulation, output, recording
 from .. import hf_python as _hf
+from ..plain_text import plain
 from . import fail
 from ._options import options
 from ._output import checked, force_option
@@ -24,7 +25,7 @@ def _line(event: ale.Event) -> str:
     """A frame or a word as a line for a person."""
     text = event["text"] if event["type"] == "frame" else "  " + event["word"]
     return (f"{event['start_s']:9.2f} s  {event['snr_db']:5.1f} dB  "
-            f"{event['freq_offset_hz']:+6.1f} Hz  {text}")
+            f"{event['freq_offset_hz']:+6.1f} Hz  {plain(text)}")
 
 
 @command.command()

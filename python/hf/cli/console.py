@@ -14,6 +14,7 @@ from rich.table import Table
 
 from .. import console, output, sis
 from ..options import option
+from ..plain_text import plain
 from . import fail
 from ._options import options
 from ._output import checked
@@ -287,7 +288,7 @@ def monitor(here: Here, duration: Optional[float], count: Optional[int]) -> None
                 p = client.next(timeout=0.1)
                 if p is not None:
                     shown += 1
-                    print(f"{clock.now():9.2f} {console.describe(p)}", flush=True)
+                    print(f"{clock.now():9.2f} {plain(console.describe(p))}", flush=True)
         except KeyboardInterrupt:
             pass
 

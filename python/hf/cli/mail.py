@@ -11,6 +11,7 @@ import click
 from .. import station
 from ..mail import Gateway, Spool, SpoolError
 from ..mail.spool import QUEUES, STATES, Envelope
+from ..plain_text import plain
 from . import fail
 from ._server import check_server
 from .run import end_on_signals
@@ -80,9 +81,10 @@ def list_(place: str, as_json: bool) -> None:
             print(json.dumps({"queue": queue, **vars(mail)}))
             continue
         way = f"{mail.protocol} {mail.node}".strip()
-        print(f"{mail.id}  {STATES[queue]}  {mail.octets} octets  {age(now - mail.arrived)}  "
-              f"{way}  <{mail.sender}> to {', '.join(mail.recipients)}"
-              + (f"  ({mail.error})" if mail.error else ""))
+        print(plain(
+            f"{mail.id}  {STATES[queue]}  {mail.octets} octets  {age(now - mail.arrived)}  "
+            f"{way}  <{mail.sender}> to {', '.join(mail.recipients)}"
+            + (f"  ({mail.error})" if mail.error else "")))
 
 
 @command.command()
@@ -139,7 +141,7 @@ def status(place: str) -> None:
     for name, words in {**seen.get("nodes", {}), "mail server": seen.get("mail_server", "")
                         }.items():
         if words:
-            print(f"{name}: {words}")
+            print(plain(f"{name}: {words}"))
     counts = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n
                        in seen.get("counts", {}).items())
     if counts:
@@ -173,7 +175,7 @@ def run(path: str, server: str, quiet: bool) -> None:
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     gateway = start(settings, address, server, (lambda text: None) if quiet else
-                    lambda text: click.echo(text, err=True))
+                    lambda text: click.echo(plain(text), err=True))
     try:
         click.echo(f"mail gateway {gateway.name}: SMTP on {settings.listen.rpartition(':')[0]} "
                    f"port {gateway.intake.bound_port()}, node at {server}", err=True)

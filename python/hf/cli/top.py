@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..gui import strip
+from ..plain_text import plain_within
 from . import fail
 
 #: Log lines shown for a single station.
@@ -37,7 +38,7 @@ def fetch(port: int) -> Dict[str, Any]:
     """The state of the stations from their web page. Raises OSError or ValueError."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with opener.open(f"http://127.0.0.1:{port}/api/state", timeout=5) as answer:
-        return json.load(answer)
+        return plain_within(json.load(answer))
 
 
 def legend(marks: str, keys: bool) -> Text:

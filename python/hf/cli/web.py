@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf web: a page through the web door, as text in a terminal."""
 import asyncio
+import codecs
 import http.client
 import json
 import os
@@ -9,6 +10,7 @@ from urllib.parse import urlencode
 
 import click
 
+from ..plain_text import plain
 from . import fail
 from ._progress import Progress
 
@@ -53,7 +55,7 @@ def get(url: str, door: str, budget: int) -> None:
         connection.close()
     if not whole:
         raise fail(f"{url}: {words}")
-    click.echo(words, err=True)
+    click.echo(plain(words), err=True)
 
 
 @command.command()
@@ -82,12 +84,13 @@ def store(urls: Tuple[str, ...], folder: str, allow: Tuple[str, ...]) -> None:
 
 def _print(answer: http.client.HTTPResponse) -> bool:
     """Print an answer as it arrives. False: it was cut."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
     try:
         while True:
             data = answer.read1(65536)
+            click.echo(plain(decoder.decode(data, not data), "\n\t"), nl=False)
             if not data:
                 return True
-            click.echo(data.decode("utf-8", "replace"), nl=False)
     except http.client.HTTPException:
         return False
 

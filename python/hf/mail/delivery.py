@@ -12,6 +12,7 @@ import threading
 import time
 from typing import Callable, List, Tuple
 
+from ..plain_text import plain
 from .hmtp import Outcome, Reply, stuffed, with_crlf
 
 #: Seconds until the mail server has taken the connection.
@@ -60,7 +61,7 @@ class _Server(smtplib.SMTP):
 
 def _reply(answer: Tuple[int, bytes]) -> Reply:
     code, text = answer
-    words = " ".join(text.decode("ascii", "replace").split())[:200]
+    words = plain(" ".join(text.decode("ascii", "replace").split()))[:200]
     # A server that closes the connection has code -1.
     return Reply(code, words) if 200 <= code <= 599 else Reply(451, "4.4.2 " + words)
 

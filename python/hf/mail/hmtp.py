@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 import re
 from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
+from ..plain_text import plain
+
 SAP = 3
 #: Longest command line (RFC 5321 4.5.3.1.4, with room for parameters).
 MAX_COMMAND = 2048
@@ -142,7 +144,7 @@ class Answer:
             found = _REPLY.fullmatch(line)
             if found is None:
                 continue  # not a reply: text that another server has added
-            self._text.append(found.group(3).decode("ascii", "replace"))
+            self._text.append(plain(found.group(3).decode("ascii", "replace")))
             if found.group(2) == b"-":
                 continue
             self._reply(Reply(int(found.group(1)), " ".join(self._text)[:400]))
