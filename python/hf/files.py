@@ -100,11 +100,36 @@ class Received:
     octets: int
 
 
-class Receiver:
-    """Writes received files into a folder. Acknowledges those that came by RCOP."""
+class Room:
+    """Octets that received files may still take on disk, for one or more receivers."""
 
-    def __init__(self, client: sis.Client, folder: str) -> None:
+    #: Octets that any file takes at least: a folder of empty files fills a disk, too.
+    MIN_FILE = 4096
+
+    def __init__(self, octets: int = 1 << 30) -> None:
+        self.octets = octets
+
+    def take(self, octets: int) -> bool:
+        """Take the room of a file. False: there is not enough."""
+        octets = max(octets, self.MIN_FILE)
+        if octets > self.octets:
+            return False
+        self.octets -= octets
+        return True
+
+
+class Receiver:
+    """Writes received files into a folder. Acknowledges those that came by RCOP.
+
+    room: for files that stay. None: no limit.
+    refused: called with the source and octets of a file that the room has no place for. Such a
+    file is neither written nor acknowledged.
+    """
+
+    def __init__(self, client: sis.Client, folder: str, room: Optional[Room] = None,
+                 refused: Callable[[str, int], None] = lambda source, octets: None) -> None:
         self.client, self.folder = client, folder
+        self._room, self._refused = room, refused
         self._assembler = s5066.rcop_assembler()
 
     def take(self, p: Any) -> Optional[Received]:
@@ -117,6 +142,9 @@ class Receiver:
         if file is None:
             return None
         safe_name, name, data = file
+        if self._room is not None and not self._room.take(len(data)):
+            self._refused(str(p.src), len(data))
+            return None
         path = self._write(safe_name, data)
         if self.client.sap == s5066.SAP_RCOP:
             self.client.send(p.src, s5066.bftp_receipt(m.connection, m.id, name, len(data)),

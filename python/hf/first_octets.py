@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Closes connections whose first octets belong to another protocol.
 
-Any web page can make the operator's browser open TCP connections to this machine, and send whatever
-it likes after the head of an HTTP request. A server that skips lines or octets it does not know
-would find its own commands there, and transmit for that page. So nothing is skipped before the
-first unit of a port's protocol.
+Any web page can make the operator's browser open TCP connections to this machine, and send
+whatever it likes after the head of an HTTP request. A server that skips lines or octets it does
+not know would find its own commands there, and transmit for that page. So nothing is skipped
+before the first unit of a port's protocol.
 """
 import asyncio
 import re

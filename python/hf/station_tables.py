@@ -241,8 +241,8 @@ class Mail:
     spool: folder for mails that wait.
     listen: where the mail server hands over mail for HF, by SMTP or LMTP. Loopback only.
     deliver: the mail server for mail from HF, "HOST:PORT".
-    bounces: the mail server for bounces to senders of this side. Default: as deliver. It must relay
-    them if senders of other domains use this gateway.
+    bounces: the mail server for bounces to senders of this side. Default: as deliver. It must
+    relay them if senders of other domains use this gateway.
     domains: of this side. Others are refused over HF.
     peers: nodes that may send mail here, beside those of the routes. Empty: every node.
     name: of this gateway in HMTP and in headers. Default: the first of domains, or the address.
@@ -297,7 +297,8 @@ class Mail:
         for name in ("deliver", "bounces"):
             host, _, port = getattr(self, name).rpartition(":")
             if not host or not re.fullmatch("[0-9]{1,5}", port) or not 1 <= int(port) <= 65535:
-                raise StationError(f"[mail] {name} = '{getattr(self, name)}': allowed is HOST:PORT")
+                raise StationError(f"[mail] {name} = '{getattr(self, name)}': allowed is "
+                                   "HOST:PORT")
         check_loopback("[mail] listen", self.listen, 2525)
         self.peers = nodes_of("[mail] peers", self.peers)
         for route in self.route:

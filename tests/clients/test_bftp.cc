@@ -92,6 +92,11 @@ TEST(bftp, names_from_the_air_stay_in_their_folder)
     EXPECT_EQ(safe_file_name("/"), "unnamed");
     EXPECT_EQ(safe_file_name(""), "unnamed");
     EXPECT_EQ(safe_file_name(".profile"), "profile");
+    EXPECT_EQ(safe_file_name("-rf"), "_rf");
+    EXPECT_EQ(safe_file_name("..-rf"), "_rf");
+    EXPECT_EQ(safe_file_name("a/-rf"), "_rf");
+    EXPECT_EQ(safe_file_name("~root"), "_root");
+    EXPECT_EQ(safe_file_name("_7-a~b"), "_7-a~b");
     EXPECT_EQ(safe_file_name(std::string("a\0b\n", 4)), "a_b_");
     EXPECT_EQ(safe_file_name(std::string(255, 'n')).size(), 200u);
 }

@@ -34,7 +34,7 @@ def conversation(two, station):
 
 def test_only_the_page_itself_sends(two):
     """Another origin, another host, or no token: nothing is sent and nothing can be read."""
-    for headers in ({"X_HF_Token": "wrong"}, {"X_HF_Token": ""},
+    for headers in ({"X_HF_Token": "wrong"}, {"X_HF_Token": ""}, {"X_HF_Token": "ÿ\x80"},
                     {"Origin": "http://evil.example"}, {"Origin": "null"},
                     {"Host": "evil.example"}):
         assert order(two, "messages", True, **headers)[0] == 403
@@ -133,9 +133,9 @@ def test_mails_from_the_page_are_checked(mailing, two):
                              ({"to": ",".join("abcdefghijklmnopqrstu")}, "1 to 20 addresses"),
                              ({"to": "x@elsewhere.example"}, "no route"),
                              ({"to": "x@ship.example"}, "a domain of this side"),
-                             ({"to": "a@shore.example\r\nBcc: x@shore.example"}, "cannot carry"),
+                             ({"to": "a@shore.example\r\nBcc: x@shore.example"}, "before the @"),
                              ({"sender": "x@elsewhere.example"}, "ship.example"),
-                             ({"sender": "x y@ship.example"}, "cannot carry"),
+                             ({"sender": "x y@ship.example"}, "before the @"),
                              ({"sender": None}, "ship.example")):
         status, text = order(mailing, "mail", new_mail(**changed))
         assert status == 400 and allowed in text, (changed, text)

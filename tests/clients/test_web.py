@@ -4,11 +4,13 @@ import contextlib
 import fcntl
 import json
 import os
+import pathlib
 import pty
 import re
 import shutil
 import signal
 import socket
+import stat
 import struct
 import subprocess
 import termios
@@ -17,9 +19,17 @@ import urllib.error
 import urllib.request
 
 from gnuradio.hf import watch
-from gnuradio.hf.gui import d_pdus, snapshot
+from gnuradio.hf.gui import d_pdus, snapshot, web
 import pytest
 from stations import hf
+
+
+def token_in(path):
+    """The token in a file that hf run --control names, and that only its owner can read."""
+    if path is None:
+        return ""
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    return pathlib.Path(path).read_text().strip().partition("#")[2]
 
 
 @contextlib.contextmanager
@@ -39,10 +49,10 @@ def page(folder, *more, speed=30, tables=("", "")):
         for line in process.stderr:
             servers += [f"127.0.0.1:{found}"
                         for found in re.findall(r"SIS server on port (\d+)", line)]
-            found = re.match(r"page: (http://127\.0\.0\.1:\d+/)#?(\S*)", line)
+            found = re.match(r"page: (http://127\.0\.0\.1:\d+/)(?:.* in (/\S+))?", line)
             if found:
                 break
-        yield found[1], found[2], servers, process.pid
+        yield found[1], token_in(found[2]), servers, process.pid
     finally:
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
@@ -157,6 +167,20 @@ def test_it_answers_no_page_from_elsewhere(read_only):
     assert ask(url + "api/state", Origin=url.rstrip("/"))[0] == 200
     assert ask(url + "etc/passwd")[0] == 404
     assert ask(url + "api/state", b"x")[0] == 405
+
+
+def test_the_token_is_shown_to_terminals_only():
+    server = web.WebServer(snapshot.Snapshots([], "x"), 0, {"act": lambda name, value: None})
+    try:
+        with server.announced(True) as text:
+            assert text == server.url and text.endswith("#" + server.token)
+        with server.announced(False) as text:
+            assert server.token not in text and text.startswith(server.url.partition("#")[0])
+            path = text.split()[-1]
+            assert token_in(path) == server.token
+        assert not os.path.exists(path)
+    finally:
+        server.close()
 
 
 def test_nothing_can_be_changed_unless_asked_for(read_only):

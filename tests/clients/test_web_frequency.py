@@ -9,7 +9,7 @@ import signal
 import subprocess
 
 from gnuradio import hf
-from test_web import ask, chromium, live, tab, until
+from test_web import ask, chromium, live, tab, token_in, until
 
 #: The tests' own driver for SoapySDR.
 PLUGINS = Path(hf.__file__).resolve().parents[3] / "soapy"
@@ -37,10 +37,10 @@ latency_s = 0.3
         said = ""
         for line in process.stderr:
             said += line
-            if found := re.match(r"page: (http://127\.0\.0\.1:\d+/)#?(\S*)", line):
+            if found := re.match(r"page: (http://127\.0\.0\.1:\d+/)(?:.* in (/\S+))?", line):
                 break
         assert found, said
-        yield found[1], found[2]
+        yield found[1], token_in(found[2])
     finally:
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0

@@ -34,8 +34,9 @@ def _sis():
 
 UNITS["sis"].append(_sis())
 #: Methods that a page may use. Those from other origins are limited to the first three.
-METHODS = ["GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "CQFRAME", "MYCALL", "ABORT",
-           "DISCONNECT", "VERSION", "EHLO", "NOOP", "QUIT", "LISTEN", "FECSEND", "IPU", "STATE"]
+METHODS = ["GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "CQFRAME", "MYCALL",
+           "ABORT", "DISCONNECT", "VERSION", "EHLO", "NOOP", "QUIT", "LISTEN", "FECSEND",
+           "IPU", "STATE"]
 
 
 def body(draw):

@@ -191,8 +191,9 @@ def test_what_programs_send_first_is_taken():
     async def run():
         engine = Calls()
         vara, ardop = VaraPort(engine, engine.acts.append), ArdopPort(engine, engine.acts.append)
-        for port, first in ((vara, b"\r\nVERSION\r\n"), (vara, b"bw500\r"), (vara, b"P2P SESSION\r"),
-                            (ardop, b"INITIALIZE\r"), (ardop, b"state\r"), (ardop, b"ARQBW\r")):
+        for port, first in (
+                (vara, b"\r\nVERSION\r\n"), (vara, b"bw500\r"), (vara, b"P2P SESSION\r"),
+                (ardop, b"INITIALIZE\r"), (ardop, b"state\r"), (ardop, b"ARQBW\r")):
             program = await attached(port, first)
             program.connection_lost(None)
             while port._command is not None:

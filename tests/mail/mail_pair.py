@@ -85,7 +85,8 @@ class Stations:
             spool=str(self.folder / name), listen="127.0.0.1:0",
             domains=[DOMAINS[name]],
             route=[station.MailRoute(DOMAINS[other], pair.NODES[other], protocol)],
-            **{"deliver": self.sinks[name].address, "retry_s": 0.2, "retry_max_s": 1.0, "answer_s": 10.0, **more})
+            **{"deliver": self.sinks[name].address, "retry_s": 0.2, "retry_max_s": 1.0,
+               "answer_s": 10.0, **more})
         made.check()
         return made
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a hostile station, and a slow mail server, may do to the gateway."""
 import asyncio
+import os
 import smtplib
+import stat
 import threading
 import time
 import types
 
 from gnuradio.hf import sis, station
-from gnuradio.hf.mail import carrier, cftp, delivery, gateway, hmtp, intake, seen
+from gnuradio.hf.mail import carrier, cftp, delivery, gateway, hmtp, intake, seen, spool
 from gnuradio.hf.mail.cftp_carrier import CftpCarrier
 from gnuradio.hf.mail.hmtp_carrier import HmtpCarrier
 from gnuradio.hf.mail.spool import Envelope
@@ -167,8 +169,8 @@ def test_a_mail_from_a_node_is_bounced_to_that_node_only(tmp_path, sender, bounc
 
 def test_a_node_gets_few_bounces_in_an_hour_and_little_of_a_mail(tmp_path, monkeypatch):
     clock = [1000.0]
-    monkeypatch.setattr(gateway, "time", types.SimpleNamespace(monotonic=lambda: clock[0],
-                                                              time=time.time))
+    stopped = types.SimpleNamespace(monotonic=lambda: clock[0], time=time.time)
+    monkeypatch.setattr(gateway, "time", stopped)
     made = gateway_at(tmp_path)
     refused = {"x@elsewhere.example": hmtp.Reply(550, "5.7.1 no")}
     mail = hmtp.Mail("a@shore.example", list(refused), b"X: " + 20000 * b"spam " + b"\r\n\r\n")
@@ -285,6 +287,17 @@ def test_a_gateway_that_ends_waits_no_longer():
     assert "the gateway ends" in outcome["anna@ship.example"].text
 
 
+def test_the_spool_is_for_its_owner_only(tmp_path):
+    (tmp_path / "old").mkdir(mode=0o755)
+    before = os.umask(0o022)
+    try:
+        for name in ("old", "new"):
+            spool.Spool(str(tmp_path / name)).close()
+            assert stat.S_IMODE(os.stat(tmp_path / name).st_mode) == 0o700
+    finally:
+        os.umask(before)
+
+
 # --- from the mail server -----------------------------------------------------------------------
 
 def test_the_intake_takes_a_hundred_recipients():
@@ -297,7 +310,8 @@ def test_the_intake_takes_a_hundred_recipients():
 
     replies = asyncio.run(name(102))
     assert {reply[:3] for reply in replies[:100]} == {"250"}
-    assert {reply[:9] for reply in replies[100:]} == {"452 4.5.3"} and len(envelope.rcpt_tos) == 100
+    assert {reply[:9] for reply in replies[100:]} == {"452 4.5.3"}
+    assert len(envelope.rcpt_tos) == 100
 
 
 # --- bounds that a mutation had survived --------------------------------------------------------

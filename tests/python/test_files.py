@@ -85,3 +85,40 @@ def test_a_rejection_is_a_failure():
         return [p]
 
     assert send(answers).failure
+
+
+class Node:
+    """A bound client that keeps what it is given to send."""
+
+    def __init__(self, sap):
+        self.sap, self.sent = sap, []
+
+    def send(self, dst, u_pdu, sap, mode, timeout):
+        self.sent.append(u_pdu)
+
+
+def arrive(receiver, name, octets, number):
+    """Give a file to a receiver."""
+    message = s5066.bftp_message(name, bytes(octets))
+    for u_pdu in s5066.rcop_segments(0, number, s5066.APP_BFTP, message, 2048):
+        p = s5066.s_unidata_indication()
+        p.src, p.src_sap, p.u_pdu = s5066.address(NODE), receiver.client.sap, u_pdu
+        found = receiver.take(p)
+    return found
+
+
+def test_received_files_have_a_limit_together(tmp_path):
+    refused, room = [], files.Room(20_000)
+    by_arq, other = (files.Receiver(Node(sap), str(tmp_path), room,
+                                    lambda *file: refused.append(file))
+                     for sap in (s5066.SAP_RCOP, s5066.SAP_UDOP))
+    assert arrive(by_arq, b"a", 10_000, 1) and arrive(other, b"b", 1, 2)
+    assert arrive(by_arq, b"c", 6_000, 3) is None
+    assert arrive(by_arq, b"d", 5_000, 4) and arrive(by_arq, b"e", 0, 5) is None
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "b", "d"]
+    assert len(by_arq.client.sent) == 2 and refused == [(NODE, 6_000), (NODE, 0)]
+
+
+def test_the_name_of_a_received_file_is_no_option(tmp_path):
+    receiver = files.Receiver(Node(s5066.SAP_UDOP), str(tmp_path))
+    assert arrive(receiver, b"../-rf", 5, 1).path == str(tmp_path / "_rf")

@@ -5,6 +5,7 @@
 #include "s5066/words/octets.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace gr::hf::s5066 {
 
@@ -102,6 +103,8 @@ std::string safe_file_name(const std::string& name)
             c = '_';
     safe.erase(0, std::min(safe.find_first_not_of('.'), safe.size()));
     safe.resize(std::min(safe.size(), longest));
+    if (!safe.empty() && !std::isalnum(static_cast<unsigned char>(safe[0])))
+        safe[0] = '_';
     return safe.empty() ? "unnamed" : safe;
 }
 

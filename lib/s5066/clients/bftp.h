@@ -57,7 +57,9 @@ std::optional<uint64_t> bftp_message_octets(uint16_t application,
 
 /*! \brief A file name that is safe to create in a folder, from a received one. It keeps
  *         what follows the last slash or backslash, without leading dots, and replaces
- *         all but printable ASCII by '_'. Never empty, at most 200 characters.
+ *         all but printable ASCII by '_'. The first character is a letter, a digit or '_',
+ *         so that no program reads the name as an option. Never empty, at most 200
+ *         characters.
  */
 std::string safe_file_name(const std::string& name);
 

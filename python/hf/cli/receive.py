@@ -8,10 +8,15 @@ from typing import Optional
 import click
 
 from .. import files, output, sis
+from ..plain_text import plain
 from ..sis import s5066
 from . import fail
 from ._output import checked
 from ._server import server_options
+
+
+def _refused(source: str, octets: int) -> None:
+    click.echo(f"file of {octets} octets from {source}: not written, --most is reached", err=True)
 
 
 @click.command()
@@ -21,9 +26,13 @@ from ._server import server_options
               help="End after this number of files.")
 @click.option("--timeout", default=None, type=click.FloatRange(0),
               help="End after this time, s.")
+@click.option("--most", "max_octets", default=1_000_000_000, show_default=True,
+              type=click.IntRange(1), metavar="OCTETS",
+              help="Octets of all files together. Files beyond them are neither written nor "
+                   "acknowledged. A file counts as 4096 octets or more.")
 @server_options
-def command(folder: str, count: Optional[int], timeout: Optional[float], server: str,
-            rank: int) -> None:
+def command(folder: str, count: Optional[int], timeout: Optional[float], max_octets: int,
+            server: str, rank: int) -> None:
     """Receive files by RCOP or UDOP into DIR until Ctrl-C. DIR is created if missing.
 
     Files by RCOP are acknowledged (FRAPv2) after they are written. Names cannot lead out of the
@@ -37,11 +46,11 @@ def command(folder: str, count: Optional[int], timeout: Optional[float], server:
     received = 0
     try:
         with ExitStack() as stack:
-            receivers = []
+            receivers, room = [], files.Room(max_octets)
             for sap, mode in ((s5066.SAP_RCOP, "arq"), (s5066.SAP_UDOP, "non_arq")):
                 client = stack.enter_context(sis.Client(server))
                 client.bind(sap, rank, sis.service(mode))
-                receivers.append(files.Receiver(client, folder))
+                receivers.append(files.Receiver(client, folder, room, _refused))
             click.echo(f"bound SAPs {s5066.SAP_RCOP} and {s5066.SAP_UDOP} at {server}", err=True)
             while (count is None or received < count) and \
                     (timeout is None or time.monotonic() - begin < timeout):
@@ -49,7 +58,7 @@ def command(folder: str, count: Optional[int], timeout: Optional[float], server:
                     file = r.take(r.client.next(timeout=0.05))
                     if file is not None:
                         received += 1
-                        print(f"{file.path} {file.octets} octets from {file.source}",
+                        print(f"{plain(file.path)} {file.octets} octets from {file.source}",
                               flush=True)
             # The last receipt may not be on the air yet. The node sends it without this client.
     except KeyboardInterrupt:

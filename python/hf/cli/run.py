@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf run: runs stations from their files, on radios or a simulated air."""
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 import errno
 import os
@@ -15,6 +15,7 @@ import click
 from .. import host, machine, output, radio, running, station, version
 from ..gui import controls, snapshot, web
 from ..options import option
+from ..plain_text import plain
 from . import fail
 from ._options import options
 
@@ -85,7 +86,7 @@ def print_log(lines: List[str]) -> None:
     """Print log lines. A full disk costs lines, but does not end the stations. Raises OSError."""
     try:
         for line in lines:
-            print(line, flush=True)
+            print(plain(line), flush=True)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
@@ -170,7 +171,9 @@ class Air:
                    "port.")
 @click.option("--control", is_flag=True, help="Let the page change mode, frequency, speed and "
                                               "silence, and send messages, files and mail, for "
-                                              "anyone who has the printed address.")
+                                              "anyone who has the address that it prints. "
+                                              "Without a terminal, stderr names a file with that "
+                                              "address, for its owner only.")
 @click.option("--inbox", type=click.Path(file_okay=False), metavar="FOLDER",
               help="Folder for files that arrive while messages are open on the page.")
 @click.option("--check", is_flag=True, help="Open everything, print it, and close it. Nothing is "
@@ -227,10 +230,11 @@ def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap
             greet(stations)
             click.echo("checked: everything could be opened", err=True)
             return
-        with stations, gateways(stations, page):
+        with stations, gateways(stations, page), ExitStack() as stack:
             greet(stations)
             if page is not None:
-                click.echo(f"page: {page.url}", err=True)
+                address = stack.enter_context(page.announced(sys.stderr.isatty()))
+                click.echo(f"page: {address}", err=True)
             while not stations.over() and (duration is None or stations.now() < duration):
                 time.sleep(0.1)
                 lines = stations.new_lines()

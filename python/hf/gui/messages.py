@@ -94,7 +94,10 @@ class Messages:
                                  ) from None
             self.failure = ""
             self._stop.clear()
-            receiver = files.Receiver(clients[1], self.inbox) if self.inbox is not None else None
+            receiver = None if self.inbox is None else files.Receiver(
+                clients[1], self.inbox, files.Room(),
+                lambda source, octets: self.conversation.add(
+                    "file", "in", source, "", "not written: the inbox is full", octets) and None)
             self._threads = [
                 threading.Thread(target=self._guarded, args=(self._run_chat, clients[0]),
                                  daemon=True, name="page chat"),

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A small HTTP server on the loopback for the page of running stations."""
 import asyncio
+import contextlib
 import hmac
 import json
 import os
 import secrets
+import tempfile
 import threading
-from typing import Any, Awaitable, Callable, Dict, List, Optional, Tuple
+from typing import Any, Awaitable, Callable, Dict, Iterator, List, Optional, Tuple
 
 from .messages import MOST_FILE
 from .snapshot import Snapshots
@@ -73,6 +75,19 @@ class WebServer:
     def url(self) -> str:
         """The address to open, with the token if there is one."""
         return f"http://127.0.0.1:{self.port}/" + (f"#{self.token}" if self.token else "")
+
+    @contextlib.contextmanager
+    def announced(self, terminal: bool) -> Iterator[str]:
+        """The address for a person. terminal: only the operator sees it. Otherwise it may end in a
+        journal, which others read: the address with the token is in a file for its owner."""
+        if terminal or not self.token:
+            yield self.url
+            return
+        with tempfile.NamedTemporaryFile("w", prefix="hf-page-", encoding="ascii",
+                                         dir=os.environ.get("RUNTIME_DIRECTORY")) as file:
+            file.write(self.url + "\n")
+            file.flush()
+            yield f"{self.url.partition('#')[0]}, address with control in {file.name}"
 
     def join_mail(self, desks: Dict[str, Any]) -> None:
         """Show mails among the messages. desks: mail.Desk by name of the station. Without control
@@ -202,7 +217,8 @@ class WebServer:
         if not self._controls:
             return self._web.Response(status=403, text="read only: started without --control\n")
         given = request.headers.get("X-HF-Token", "")
-        if not hmac.compare_digest(given.encode(), self.token.encode()):
+        # Octets of the header that are no UTF-8 are lone surrogates here.
+        if not hmac.compare_digest(given.encode("utf-8", "surrogateescape"), self.token.encode()):
             return self._web.Response(status=403, text="wrong token\n")
         return None
 

@@ -52,8 +52,8 @@ class Engine:
 
     def refused(self, port: str) -> None:
         """Log that a connection at a port was closed because of its first octets."""
-        self.say(f"host: {port} port: closed a connection that does not speak its protocol, as that "
-                 "of a browser; the next ones are not reported")
+        self.say(f"host: {port} port: closed a connection that does not speak its protocol, as "
+                 "that of a browser; the next ones are not reported")
 
     def own(self, text: str) -> str:
         """A call sign of this station, in its normal form. Raises ValueError for others."""

@@ -38,8 +38,9 @@ def notification(name: str, mail: Mail, failed: Outcome) -> Mail:
     report.attach(MIMEText("\n".join(lines) + "\n", "plain", "us-ascii"))
     report.attach(_machine_part(name, failed))
     header = MIMENonMultipart("text", "rfc822-headers")
-    header.set_payload(mail.data.partition(b"\r\n\r\n")[0][:MAX_HEADER]
-                       .decode("ascii", "replace").replace("\ufffd", "?").replace("\r\n", "\n") + "\n")
+    start = mail.data.partition(b"\r\n\r\n")[0][:MAX_HEADER]
+    header.set_payload(start.decode("ascii", "replace").replace("\ufffd", "?")
+                       .replace("\r\n", "\n") + "\n")
     report.attach(header)
     data = report.as_bytes(policy=email_policy.SMTP)
     return Mail("", [mail.sender], data)

@@ -99,6 +99,9 @@ class Spool:
         self._known: Dict[str, Dict[str, Envelope]] = {queue: {} for queue in QUEUES}
         self._listed: Dict[str, int] = {}
         try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            if os.stat(folder).st_uid == os.geteuid():
+                os.chmod(folder, 0o700)  # earlier versions left it open to all
             for name in (*QUEUES, "tmp"):
                 os.makedirs(os.path.join(folder, name), mode=0o700, exist_ok=True)
             self._lock_file = os.open(os.path.join(folder, ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
