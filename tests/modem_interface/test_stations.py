@@ -296,3 +296,17 @@ def test_a_client_finds_its_modem_again():
 def test_station_files_that_cannot_be(text, words):
     with pytest.raises(station.StationError, match=words):
         station.parse(text)
+
+
+@pytest.mark.parametrize("form", ["tcp", "udp"])
+@pytest.mark.parametrize("head", [
+    b"POST / HTTP/1.1\r\nHost: 127.0.0.1:3001\r\nContent-Length: 99\r\n\r\n", b"IPU / HTTP/1.1\r\n",
+    b"\x16\x03\x01\x00\xff", b"\0\x03\0\x10\x21\x12\xa4\x42"])
+def test_a_browser_is_no_terminal(form, head):
+    with Modem(form) as modem, modem.connect() as s:
+        heard = b""
+        with contextlib.suppress(ConnectionError):
+            s.sendall(head + (b"UDP 4000\n" if form == "udp" else GREETING))
+            while part := s.recv(4096):
+                heard += part
+        assert heard in (b"", packet(1, b"\x0c"))  # no answer, but the modem's own greeting

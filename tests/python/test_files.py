@@ -34,9 +34,9 @@ class Server:
         return self.waiting.popleft() if self.waiting else None
 
 
-def receipt(number, source=NODE, connection=0):
+def receipt(number, source=NODE, connection=0, mode=s5066.transmission_mode.arq):
     p = s5066.s_unidata_indication()
-    p.src, p.src_sap = s5066.address(source), s5066.SAP_RCOP
+    p.src, p.src_sap, p.mode = s5066.address(source), s5066.SAP_RCOP, mode
     p.u_pdu = s5066.bftp_receipt(connection, number, b"name", 5)
     return p
 
@@ -53,7 +53,8 @@ def test_its_own_receipt_ends_a_file():
 @pytest.mark.parametrize("answers", [
     lambda n: [], lambda n: [receipt((n + 1) % 256)], lambda n: [receipt(n ^ 128)],
     lambda n: [receipt(n, connection=1)], lambda n: [receipt(n, OTHER)],
-    lambda n: [receipt((n + k) % 256) for k in range(1, 256)]])
+    lambda n: [receipt((n + k) % 256) for k in range(1, 256)],
+    lambda n: [receipt(k, mode=s5066.transmission_mode.non_arq) for k in range(256)]])
 def test_no_other_one_does(answers):
     done = send(answers)
     assert not done.receipt and done.failure == "no receipt"
