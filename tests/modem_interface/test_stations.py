@@ -300,7 +300,8 @@ def test_station_files_that_cannot_be(text, words):
 
 @pytest.mark.parametrize("form", ["tcp", "udp"])
 @pytest.mark.parametrize("head", [
-    b"POST / HTTP/1.1\r\nHost: 127.0.0.1:3001\r\nContent-Length: 99\r\n\r\n", b"IPU / HTTP/1.1\r\n",
+    b"POST / HTTP/1.1\r\nHost: 127.0.0.1:3001\r\nContent-Length: 99\r\n\r\n",
+    b"IPU / HTTP/1.1\r\n",
     b"\x16\x03\x01\x00\xff", b"\0\x03\0\x10\x21\x12\xa4\x42"])
 def test_a_browser_is_no_terminal(form, head):
     with Modem(form) as modem, modem.connect() as s:
