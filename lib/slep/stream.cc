@@ -13,6 +13,10 @@ constexpr size_t held_allowance = 64;
 constexpr size_t inflated_max = 1 << 20;
 // Octets already taken are removed from the buffer in pieces of at least this size.
 constexpr size_t trim_octets = 65536;
+// Confirmed PDUs kept of a stream, octets: those of a longest transmission at 9600 bit/s.
+constexpr size_t confirmed_max = 163840;
+// Times that a PDU is sent again before the stream ends.
+constexpr unsigned again_max = 3;
 } // namespace
 
 stream_sender::stream_sender(size_t buffer,
@@ -142,8 +146,30 @@ void stream_sender::confirmed(uint64_t number)
     if (it == d_kept.end())
         return;
     d_kept_octets -= it->second.size();
-    d_kept.erase(it);
+    d_confirmed_octets += it->second.size();
+    d_confirmed.insert(d_kept.extract(it));
     d_resend.erase(number);
+    while (d_confirmed_octets > confirmed_max) {
+        d_confirmed_octets -= d_confirmed.begin()->second.size();
+        d_confirmed.erase(d_confirmed.begin());
+    }
+}
+
+bool stream_sender::send_again(uint16_t ack)
+{
+    const auto it = d_confirmed.find(expected(ack));
+    if (it == d_confirmed.end())
+        return false;
+    const uint64_t number = it->first;
+    d_again_count = d_again_count > 0 && d_again == number ? d_again_count + 1 : 1;
+    d_again = number;
+    if (d_again_count > again_max)
+        return false;
+    d_confirmed_octets -= it->second.size();
+    d_kept_octets += it->second.size();
+    d_kept.insert(d_confirmed.extract(it));
+    d_resend.insert(number);
+    return true;
 }
 
 void stream_sender::rejected(uint64_t number)
@@ -158,6 +184,10 @@ bool stream_sender::window(uint16_t ack, uint8_t win)
     const uint64_t behind = static_cast<uint16_t>(static_cast<uint16_t>(d_next) - ack);
     if (behind > d_next)
         return false;
+    while (!d_confirmed.empty() && d_confirmed.begin()->first < d_next - behind) {
+        d_confirmed_octets -= d_confirmed.begin()->second.size();
+        d_confirmed.erase(d_confirmed.begin());
+    }
     d_limit = win >= window_unlimited ? UINT64_MAX : d_next - behind + window_pdus(win);
     return true;
 }

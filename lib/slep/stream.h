@@ -61,8 +61,25 @@ public:
     std::optional<uint64_t> to_resend() const;
     //! The PDU to pass to SIS again.
     const octets& resend(uint64_t number);
+    //! SIS has delivered PDU \p number. It is kept until the peer counts it in its ACK,
+    //! since another station may have taken its place on the data link.
     void confirmed(uint64_t number);
     void rejected(uint64_t number);
+    //! The peer expects a confirmed PDU next, which is kept.
+    bool holds_confirmed(uint16_t ack) const
+    {
+        return d_confirmed.count(expected(ack)) != 0;
+    }
+    /*! \brief The peer misses the PDU that it expects next, though SIS has confirmed it.
+     *  \return true if that PDU is sent again. false: it is not kept any more, or was
+     *         sent again too often
+     */
+    bool send_again(uint16_t ack);
+    //! All lower numbers were confirmed.
+    uint64_t confirmed_below() const
+    {
+        return d_kept.empty() ? d_next : d_kept.begin()->first;
+    }
 
     //! ACK and WIN of the peer. False: they cannot be for this direction, nothing
     //! changes.
@@ -88,6 +105,10 @@ public:
 
 private:
     void flush_compressed(deflater::flush f);
+    uint64_t expected(uint16_t ack) const
+    {
+        return d_next - static_cast<uint16_t>(static_cast<uint16_t>(d_next) - ack);
+    }
 
     size_t d_limit_octets;
     station_time d_hold;
@@ -106,6 +127,10 @@ private:
     std::map<uint64_t, octets> d_kept;
     size_t d_kept_octets = 0;
     std::set<uint64_t> d_resend;
+    std::map<uint64_t, octets> d_confirmed; // not yet in an ACK of the peer
+    size_t d_confirmed_octets = 0;
+    uint64_t d_again = 0;       // the last number sent again
+    unsigned d_again_count = 0; // how often
 };
 
 //! Receiving direction.

@@ -300,8 +300,10 @@ void stream_reception::receive(stream& s, stream_data d)
     }
     if (!s.rx.gap()) {
         s.gap.since.reset();
+        s.gap.ask_at.reset();
     } else if (!s.gap.since || s.gap.at != s.rx.received()) {
         s.gap.since = d_ctx.now;
+        s.gap.ask_at = d_ctx.now + d_ctx.config.gap_max / 3;
         s.gap.at = s.rx.received();
     }
     d_delivery.update_window(s);
@@ -333,11 +335,16 @@ void stream_reception::end_doubts()
 // Nothing confirmed can be missing, unless somebody else has sent data with the numbers of
 // the data link that it had. The stream would wait for ever. An SC may have been built
 // before the last PDUs arrived there. The peer has one on its way at a time, so the second
-// one was not.
+// one was not. Then the missing PDU is sent again, if it is still kept.
 bool stream_reception::misses_pdus(stream& s, const stream_control& d, uint16_t ack) const
 {
-    if (!s.control.confirmed_below || d.window == window_closed)
+    if (d.window == window_closed)
         return false;
+    if (!s.control.confirmed_below) {
+        // The peer asks, perhaps because a PDU is missing there. Ask whether it still is.
+        s.control.ask = s.control.ask || (d.answer_wanted && s.tx.holds_confirmed(ack));
+        return false;
+    }
     const bool unread = s.tx.fin_built() && d.window == window_end_unread;
     const uint64_t owed = *s.control.confirmed_below - (unread ? 1 : 0);
     if (static_cast<int16_t>(ack - static_cast<uint16_t>(owed)) >= 0) {
@@ -345,7 +352,12 @@ bool stream_reception::misses_pdus(stream& s, const stream_control& d, uint16_t 
         return false;
     }
     s.control.due = s.control.ask = true;
-    return ++s.control.behind > 1;
+    if (++s.control.behind <= 1)
+        return false;
+    if (!s.tx.send_again(ack))
+        return true;
+    s.control.confirmed_below.reset();
+    return false;
 }
 
 void stream_reception::on_pdu(peer_state& p, const stream_control& d, uint8_t priority)

@@ -137,8 +137,8 @@ octets stream_scheduler::send_control(stream& s)
                                  : window_unlimited;
     c.answer_wanted = s.control.asks = s.control.ask;
     s.control.ask = false;
-    if (c.answer_wanted && s.tx.unconfirmed() == 0 && !s.control.confirmed_below) {
-        s.control.confirmed_below = s.tx.next_number();
+    if (c.answer_wanted && !s.control.confirmed_below) {
+        s.control.confirmed_below = s.tx.confirmed_below();
         s.control.behind = 0;
     }
     return d_sis.send(*s.p,

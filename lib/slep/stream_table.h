@@ -110,7 +110,8 @@ struct stream_deadlines {
 //! A PDU that is missing while later ones have arrived.
 struct reception_gap {
     std::optional<station_time> since;
-    uint64_t at = 0; //!< its number
+    std::optional<station_time> ask_at; //!< to ask the peer for it
+    uint64_t at = 0;                    //!< its number
 };
 
 //! Octets of a stream's user.

@@ -52,6 +52,7 @@ std::optional<station_time> stream_timers::next_deadline() const
         first.add(s.due.probe_at);
         first.add(s.due.doubt_until);
         first.add(s.due.ask_window_at);
+        first.add(s.gap.ask_at);
         if (s.gap.since)
             first.add(*s.gap.since + d_ctx.config.gap_max);
         first.add(outage_end(s, d_ctx.stopped_at));
@@ -110,6 +111,10 @@ void stream_timers::check(stream& s)
         s.tx.hold_over();
     if (s.only_waits() && s.life.at + ask_life_after(s) <= d_ctx.now)
         ask_life(n);
+    if (s.gap.ask_at && *s.gap.ask_at <= d_ctx.now) {
+        s.gap.ask_at = d_ctx.now + d_ctx.config.gap_max / 3;
+        s.control.due = s.control.ask = true;
+    }
     if (due(s.due.probe_at))
         s.control.due = s.control.ask = true;
     if (due(s.due.ask_window_at)) {

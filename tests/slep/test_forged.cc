@@ -75,33 +75,74 @@ TEST(slep_forged, a_restart_at_both_sides_costs_one_open_and_a_probe)
     }
 }
 
+//! A stream from a, all or one of whose data PDUs are confirmed though nobody gets them.
+struct swallowed_data {
+    swallowed_data()
+    {
+        n.net.run_for(60);
+        n.net.swallows = [this](const s5066::s_unidata_request& u) {
+            const auto p = slep::decode(u.u_pdu);
+            const bool data = std::holds_alternative<slep::stream_data>(p->body);
+            return data && (count++ == 0 || always);
+        };
+    }
+    void send(size_t octets_sent, bool end)
+    {
+        n.a().send(s, pattern(octets_sent), end);
+        n.a().work(n.net.now());
+    }
+
+    pair_of n;
+    slep::stream_id s = *n.a().link.open(n.net.now(), n.to_b(), { 1 }, pattern(100));
+    bool always = false;
+    unsigned count = 0;
+};
+
 // Somebody else has used the numbers of the data link that the data had: the far node
 // confirms them, and nobody gets them.
-TEST(slep_forged, a_confirmed_pdu_that_nobody_got_ends_the_stream)
+TEST(slep_forged, a_confirmed_pdu_that_nobody_got_is_sent_again)
 {
     for (const bool end : { false, true }) {
-        pair_of n;
-        const auto s = *n.a().link.open(n.net.now(), n.to_b(), { 1 }, pattern(100));
-        n.net.run_for(60);
-        ASSERT_TRUE(n.a().streams[s].opened);
-        bool once = false;
-        n.net.swallows = [&once](const s5066::s_unidata_request& u) {
-            const auto p = slep::decode(u.u_pdu);
-            return std::holds_alternative<slep::stream_data>(p->body) &&
-                   !std::exchange(once, true);
-        };
-        n.a().send(s, pattern(500), end);
-        n.a().work(n.net.now());
-        n.net.run_for(60);
-        ASSERT_TRUE(once);
-        const auto& far = n.b().streams.begin()->second;
-        EXPECT_TRUE(n.net.run_for(1200, [&] { return far.aborted; }));
+        swallowed_data x;
+        x.send(500, end);
+        const auto& far = x.n.b().streams.begin()->second;
+        EXPECT_TRUE(x.n.net.run_for(1200, [&] { return far.data.size() == 600; })) << end;
+        EXPECT_EQ(x.n.a().link.stats().pdus_resent, 1u);
+        x.n.net.run_for(1200);
+        EXPECT_FALSE(far.aborted);
+        EXPECT_EQ(far.fin, end);
+    }
+}
+
+// Later data show the receiver at once that one is missing.
+TEST(slep_forged, a_missing_pdu_before_others_is_asked_for_within_minutes)
+{
+    swallowed_data x;
+    x.send(20000, true);
+    const auto begin = x.n.net.now();
+    const auto& far = x.n.b().streams.begin()->second;
+    EXPECT_TRUE(x.n.net.run_for(600, [&] { return far.fin; }));
+    EXPECT_LT(x.n.net.now() - begin, 300s);
+    EXPECT_EQ(far.data.size(), 20100u);
+    EXPECT_EQ(x.n.a().link.stats().pdus_resent, 1u);
+    EXPECT_FALSE(far.aborted);
+}
+
+TEST(slep_forged, a_pdu_that_never_arrives_ends_the_stream)
+{
+    for (const bool end : { false, true }) {
+        swallowed_data x;
+        x.always = true;
+        x.send(500, end);
+        const auto& far = x.n.b().streams.begin()->second;
+        EXPECT_TRUE(x.n.net.run_for(4 * 1200, [&] { return far.aborted; }));
+        EXPECT_EQ(x.count, 4u) << "three repeats";
         EXPECT_EQ(far.data.size(), 100u);
         EXPECT_FALSE(far.fin);
-        EXPECT_TRUE(n.a().streams[s].aborted);
-        EXPECT_EQ(n.a().streams[s].code, slep::reason_protocol_error);
-        n.net.run_for(60);
-        EXPECT_EQ(n.a().link.streams() + n.b().link.streams(), 0u);
+        EXPECT_TRUE(x.n.a().streams[x.s].aborted);
+        EXPECT_EQ(x.n.a().streams[x.s].code, slep::reason_protocol_error);
+        x.n.net.run_for(60);
+        EXPECT_EQ(x.n.a().link.streams() + x.n.b().link.streams(), 0u);
     }
 }
 
