@@ -207,8 +207,8 @@ def test_what_is_allowed_is_what_is_taken(key, make):
 
 
 def test_every_command_has_a_manual_page(tmp_path):
-    subprocess.run(["/usr/bin/python3", os.path.join(TREE, "apps/make_manual.py"), str(tmp_path)],
-                   check=True)
+    subprocess.run(["/usr/bin/python3", os.path.join(TREE, "apps/make_manual.py"), str(tmp_path),
+                    "--pages"], check=True)
     pages = {p.stem: p.read_text() for p in (tmp_path / "man1").iterdir()}
     from gnuradio.hf.cli import COMMANDS
     assert {"hf"} | {f"hf-{name}" for name in COMMANDS} <= set(pages)
@@ -229,18 +229,10 @@ def test_commands_are_listed_by_what_they_are_for(run_hf):
     assert sorted(name for names in listed.values() for name in names) == sorted(COMMANDS)
 
 
-def test_missing_manual_pages_are_reported(tmp_path):
-    """click-man cannot be imported: not installed, or Python has no distutils."""
-    broken = tmp_path / "click_man"
-    broken.mkdir()
-    (broken / "__init__.py").write_text("raise ImportError('No module named distutils')\n")
-    path = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
-    r = subprocess.run(["/usr/bin/python3", os.path.join(TREE, "apps/make_manual.py"),
-                        str(tmp_path / "manual")], check=True, capture_output=True, text=True,
-                       env={**os.environ, "PYTHONPATH": path})
-    assert r.stderr.splitlines() == ["no manual pages: No module named distutils "
-                                     "(Debian: python3-click-man, python3-setuptools)"]
-    assert (tmp_path / "manual" / "hf.bash").exists()
+def test_completion_needs_no_click_man(tmp_path):
+    subprocess.run(["/usr/bin/python3", os.path.join(TREE, "apps/make_manual.py"), str(tmp_path)],
+                   check=True)
+    assert (tmp_path / "hf.bash").exists() and not os.listdir(tmp_path / "man1")
 
 
 @pytest.mark.parametrize("typed, offered", [
