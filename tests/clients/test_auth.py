@@ -160,7 +160,8 @@ class OnTheAir:
             text = (EXAMPLES / f"proofs_{name}.toml").read_text()
             text = re.sub(r"\[sis_server\]\nport = \d+\n", "", text)
             key = key_b if name == "b" and key_b else folder / "net.key"
-            text = text.replace('key = "net.key"', f'key = "{key}"\nstate = "{folder}/state-{name}"')
+            text = text.replace('key = "net.key"',
+                                f'key = "{key}"\nstate = "{folder}/state-{name}"')
             one = station.Station(self.tb, station.parse(text + (peers_b if name == "b" else "")),
                                   air.source(k), air.sink(k))
             client = hf.traffic("1.2.0.2" if name == "a" else "1.2.0.1",

@@ -17,7 +17,8 @@ _LOSSES = (
      "Check that the other station and its program are running, then send them again."),
     ("u_pdus_expired", "Data were not delivered in time, and discarded{}",
      "Send them again when the channel is better."),
-    ("u_pdus_refused", "Data from another station were refused{}: they did not prove who sent them",
+    ("u_pdus_refused", "Data from another station were refused{}: they did not prove who sent "
+                       "them",
      "See who it is in the table of proofs. Compare the fingerprints of hf auth show by voice."),
     ("u_pdus_lost", "Data were lost when the link was reset{}", "Send them again."),
     ("u_pdus_overflowed", "Data were discarded{}: too much was waiting",
