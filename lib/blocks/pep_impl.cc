@@ -207,7 +207,16 @@ std::shared_ptr<tls::authority> authority_for(const hfpep::proxy_config& c,
     if (wanted && folder.empty())
         throw std::invalid_argument("rule word 'tls=apart': needs ca, the folder of the "
                                     "certificate authority");
-    return wanted ? std::make_shared<tls::authority>(folder) : nullptr;
+    if (!wanted)
+        return nullptr;
+    const auto names = hfpep::apart_names(c.rules);
+    auto ca = std::make_shared<tls::authority>(folder, names);
+    if (ca->names() != names)
+        throw std::runtime_error(
+            "certificate authority " + ca->path() +
+            ": is not for the names of the rules; hf pep ca --rotate "
+            "with the station file makes one that is");
+    return ca;
 }
 
 class pep_impl : public pep

@@ -62,6 +62,9 @@ struct rule {
     //! The near end takes the TLS session of the program, the far end makes the one to
     //! the server, and HF carries the text between.
     bool tls_apart = false;
+    //! Of tls_apart: host names, each with all below it, for which the local certificate
+    //! authority may be used. Empty: every host.
+    std::vector<std::string> tls_names;
     station_time hold = station_time(50'000'000); //!< wait for the first data
     station_time idle_max = station_time(0);      //!< 0: none
     station_time outage_max = station_time(1'800'000'000'000);

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "pep/rules.h"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <sstream>
@@ -57,18 +59,40 @@ bool choice(const std::string& word,
     return text == yes;
 }
 
+std::vector<std::string> names_of(const std::string& word, const std::string& text)
+{
+    std::vector<std::string> names;
+    std::istringstream in(text + ",");
+    for (std::string name; std::getline(in, name, ',');) {
+        const bool good =
+            !name.empty() && name.size() <= 210 && name.front() != '.' &&
+            std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                return (c >= 'a' && c <= 'z') || std::isdigit(c) || c == '-' || c == '.';
+            });
+        if (!good)
+            fail(word, "host names in small letters, such as shop.example,news.example");
+        names.push_back(name);
+    }
+    return names;
+}
+
+void set_ports(rule& r, const std::string& word, const std::string& text)
+{
+    const auto dash = text.find('-');
+    const auto first = parse_port(text.substr(0, dash));
+    const auto last =
+        dash == std::string::npos ? first : parse_port(text.substr(dash + 1));
+    if (!first || !last || *first > *last)
+        fail(word, "port=PORT or port=FIRST-LAST");
+    r.port_first = *first;
+    r.port_last = *last;
+}
+
 void set(rule& r, const std::string& word, const std::string& key, const std::string& v)
 {
     constexpr double day = 86400;
     if (key == "port") {
-        const auto dash = v.find('-');
-        const auto first = parse_port(v.substr(0, dash));
-        const auto last =
-            dash == std::string::npos ? first : parse_port(v.substr(dash + 1));
-        if (!first || !last || *first > *last)
-            fail(word, "port=PORT or port=FIRST-LAST");
-        r.port_first = *first;
-        r.port_last = *last;
+        set_ports(r, word, v);
     } else if (key == "to") {
         r.to = prefix_of(word, v);
     } else if (key == "from") {
@@ -106,6 +130,8 @@ void set(rule& r, const std::string& word, const std::string& key, const std::st
         r.late_accept = choice(word, v, "late", "early");
     } else if (key == "tls") {
         r.tls_apart = choice(word, v, "apart", "through");
+    } else if (key == "names") {
+        r.tls_names = names_of(word, v);
     } else if (key == "hold_ms") {
         r.hold = from_seconds(number(word, v, 0, 10000) / 1000);
     } else if (key == "idle_s") {
@@ -116,7 +142,8 @@ void set(rule& r, const std::string& word, const std::string& key, const std::st
         fail(word,
              "port, to, from, node, rate_min, rate_max, action, max, over, class, "
              "priority, "
-             "compress, accept, tls, hold_ms, idle_s or outage_s, each with = and a "
+             "compress, accept, tls, names, hold_ms, idle_s or outage_s, each with = and "
+             "a "
              "value");
     }
 }
@@ -136,9 +163,24 @@ rule parse_rule(const std::string& words)
             word.substr(0, eq),
             eq == std::string::npos ? "" : word.substr(eq + 1));
     }
+    if (!r.tls_names.empty() && !r.tls_apart)
+        throw std::invalid_argument("rule '" + words + "': names needs tls=apart");
     if (r.tls_apart && !with_port)
         r.port_first = r.port_last = 443;
     return r;
+}
+
+std::vector<std::string> apart_names(const std::vector<rule>& rules)
+{
+    std::vector<std::string> names;
+    for (const rule& r : rules) {
+        if (r.tls_apart && r.tls_names.empty())
+            return {};
+        names.insert(names.end(), r.tls_names.begin(), r.tls_names.end());
+    }
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
 }
 
 std::vector<rule> rules_from(const std::vector<std::string>& words, bool with_default)

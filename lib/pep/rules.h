@@ -23,6 +23,7 @@ namespace gr::hf::hfpep {
  *     accept=early|late
  *     hold_ms=50 idle_s=0 outage_s=1800
  *     tls=apart|through            apart: the port is 443 unless said
+ *     names=a.example,b.example    hosts that may be taken apart, with all below them
  *
  *  \throws std::invalid_argument names the word and what is allowed.
  */
@@ -31,6 +32,9 @@ rule parse_rule(const std::string& words);
 //! Rules of an operator, parse_rule() each, followed by default_rules() if
 //! \p with_default.
 std::vector<rule> rules_from(const std::vector<std::string>& words, bool with_default);
+
+//! Host names of all rules with TLS apart, sorted. Empty: every host, or no such rule.
+std::vector<std::string> apart_names(const std::vector<rule>& rules);
 
 //! Length of the match of a name suffix (route::name_suffix). Negative: none.
 long name_matches(const std::string& suffix, const std::string& name);

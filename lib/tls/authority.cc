@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -91,6 +92,13 @@ owned<X509> new_certificate(EVP_PKEY* key, const std::string& name, long valid_s
     return x;
 }
 
+//! Name constraints of a certificate. Null: none.
+owned<NAME_CONSTRAINTS> limits_of(X509* x)
+{
+    return owned<NAME_CONSTRAINTS>(static_cast<NAME_CONSTRAINTS*>(
+        X509_get_ext_d2i(x, NID_name_constraints, nullptr, nullptr)));
+}
+
 void sign(X509* x, EVP_PKEY* key)
 {
     if (X509_sign(x, key, EVP_sha256()) == 0)
@@ -153,8 +161,8 @@ struct authority::content {
     };
 };
 
-authority::authority(const std::string& folder)
-    : d_folder(folder), d_path(folder + "/ca.key"), d_content(new content)
+authority::authority(const std::string& folder, const std::vector<std::string>& names)
+    : d_folder(folder), d_path(folder + "/ca.key"), d_names(names), d_content(new content)
 {
     struct stat unused;
     if (::stat(d_path.c_str(), &unused) != 0 && errno == ENOENT)
@@ -182,6 +190,14 @@ void authority::make()
     add_extension(x.get(), x.get(), NID_basic_constraints, "critical,CA:TRUE,pathlen:0");
     add_extension(x.get(), x.get(), NID_key_usage, "critical,keyCertSign");
     add_extension(x.get(), x.get(), NID_subject_key_identifier, "hash");
+    if (!d_names.empty()) {
+        // Constraints hold for each kind of name by itself, so addresses are excluded.
+        std::string limits = "critical,excluded;IP:0.0.0.0/0.0.0.0,"
+                             "excluded;IP:0:0:0:0:0:0:0:0/0:0:0:0:0:0:0:0";
+        for (const auto& name : d_names)
+            limits += ",permitted;DNS:" + name;
+        add_extension(x.get(), x.get(), NID_name_constraints, limits);
+    }
     sign(x.get(), key.get());
     const owned<BIO> out(BIO_new(BIO_s_mem()));
     PEM_write_bio_PKCS8PrivateKey(
@@ -251,6 +267,22 @@ std::string authority::fingerprint() const
     return text;
 }
 
+std::vector<std::string> authority::names() const
+{
+    std::vector<std::string> all;
+    const auto limits = limits_of(d_content->certificate.get());
+    for (int k = 0; limits && k < sk_GENERAL_SUBTREE_num(limits->permittedSubtrees);
+         ++k) {
+        const GENERAL_NAME* n =
+            sk_GENERAL_SUBTREE_value(limits->permittedSubtrees, k)->base;
+        if (n->type == GEN_DNS)
+            all.emplace_back(reinterpret_cast<const char*>(n->d.dNSName->data),
+                             static_cast<size_t>(n->d.dNSName->length));
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
 std::time_t authority::not_after() const
 {
     std::tm t{};
@@ -279,6 +311,10 @@ bool authority::use_certificate(ssl_st* session, const std::string& host)
                           NID_authority_key_identifier,
                           "keyid:always");
             sign(made.get(), c.key.get());
+            X509_check_purpose(made.get(), -1, 0); // parses the extensions for the check
+            const auto limits = limits_of(c.certificate.get());
+            if (limits && NAME_CONSTRAINTS_check(made.get(), limits.get()) != X509_V_OK)
+                throw std::runtime_error("not for " + host);
             x = std::move(made);
         }
     } catch (const std::runtime_error&) {

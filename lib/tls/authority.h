@@ -5,6 +5,7 @@
 #include <ctime>
 #include <memory>
 #include <string>
+#include <vector>
 
 struct ssl_st;
 
@@ -19,10 +20,13 @@ class authority
 {
 public:
     /*! \brief Reads the authority of a folder. Makes it if there is none.
+     *  \param names host names, each with all below it, that a new one is limited to, by
+     *         name constraints (RFC 5280 4.2.1.10); empty: every host
      *  \throws std::runtime_error names the file and what is wrong, for example a key
      *          that others may read.
      */
-    explicit authority(const std::string& folder);
+    explicit authority(const std::string& folder,
+                       const std::vector<std::string>& names = {});
     ~authority();
 
     //! The certificate, PEM, for programs that are to trust it.
@@ -31,6 +35,8 @@ public:
     std::string fingerprint() const;
     //! End of its validity.
     std::time_t not_after() const;
+    //! Host names that it is limited to, sorted. Empty: every host.
+    std::vector<std::string> names() const;
     //! The file of key and certificate.
     const std::string& path() const { return d_path; }
 
@@ -41,7 +47,7 @@ public:
     /*! \brief Gives a server session a certificate for a host.
      *  \details Reads the file again if another process has changed it.
      *  \param host name or address
-     *  \return false if OpenSSL refuses
+     *  \return false if the authority is not for that host, or OpenSSL refuses
      */
     bool use_certificate(ssl_st* session, const std::string& host);
 
@@ -52,6 +58,7 @@ private:
 
     struct content;
     const std::string d_folder, d_path;
+    const std::vector<std::string> d_names; // for make()
     std::unique_ptr<content> d_content;
 };
 

@@ -5,7 +5,7 @@
 #include <openssl/bio.h>
 #include <openssl/evp.h>
 #include <openssl/ssl.h>
-#include <openssl/x509.h>
+#include <openssl/x509v3.h>
 
 #include <memory>
 
@@ -15,6 +15,7 @@ namespace gr::hf::tls {
 
 struct deleter {
     void operator()(BIO* p) const { BIO_free(p); }
+    void operator()(NAME_CONSTRAINTS* p) const { NAME_CONSTRAINTS_free(p); }
     void operator()(EVP_PKEY* p) const { EVP_PKEY_free(p); }
     void operator()(SSL* p) const { SSL_free(p); }
     void operator()(SSL_CTX* p) const { SSL_CTX_free(p); }

@@ -55,7 +55,7 @@ public:
                                                    : fault::no_handshake;
         if (connecting && verified != X509_V_OK) {
             text = X509_verify_cert_error_string(verified);
-        } else {
+        } else if (text.empty()) { // otherwise on_hello() has said it
             const char* reason = ERR_reason_error_string(ERR_peek_last_error());
             text = reason != nullptr ? reason : "connection closed";
         }
@@ -151,10 +151,12 @@ int on_hello(SSL* s, int* alert, void*)
         i.heard = read_hello(s);
     if (i.decided == verdict::waits)
         return SSL_CLIENT_HELLO_RETRY;
-    *alert = i.decided == verdict::refused ? i.alert : SSL_AD_INTERNAL_ERROR;
-    return i.decided == verdict::goes_on && i.ca->use_certificate(s, i.host)
-               ? SSL_CLIENT_HELLO_SUCCESS
-               : SSL_CLIENT_HELLO_ERROR;
+    *alert = i.decided == verdict::refused ? i.alert : SSL_AD_UNRECOGNIZED_NAME;
+    if (i.decided == verdict::goes_on && i.ca->use_certificate(s, i.host))
+        return SSL_CLIENT_HELLO_SUCCESS;
+    if (i.decided == verdict::goes_on)
+        i.text = "the certificate authority is not for " + i.host;
+    return SSL_CLIENT_HELLO_ERROR;
 }
 
 int on_alpn(SSL* s,

@@ -222,7 +222,8 @@ def details(s: station.Station) -> List[str]:
     if d.pep and any(rule.get("tls") == "apart" for rule in d.pep.rule):
         authority = hf.tls_authority(d.pep.ca_folder())
         until = time.strftime("%Y-%m-%d", time.gmtime(authority.not_after))
-        lines.append(f"TLS apart: certificate authority {authority.path}, valid until {until}")
+        lines.append(f"TLS apart: certificate authority {authority.path} for "
+                     f"{', '.join(authority.names) or 'every host'}, valid until {until}")
     if d.host:
         ports = [f"{kind} {port}" for kind, port in
                  (("ARDOP", d.host.ardop_port), ("VARA", d.host.vara_port),

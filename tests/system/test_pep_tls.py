@@ -196,7 +196,7 @@ def test_hf_pep_ca_prints_exports_and_rotates(tmp_path):
         return done.stdout + done.stderr
 
     first = ca()
-    assert "authority: made\n" in first and f"{tmp_path}/gr-hf/ca/ca.key" in first
+    assert "authority: made, for every host\n" in first and f"{tmp_path}/gr-hf/ca/ca.key" in first
     assert ca().splitlines()[3] == first.splitlines()[3]
     exported = tmp_path / "hf.pem"
     ca("--export", str(exported))
@@ -211,3 +211,23 @@ def test_hf_pep_ca_prints_exports_and_rotates(tmp_path):
     assert f"{tmp_path}/own/ca.key" in ca(str(station))
     os.chmod(tmp_path / "own" / "ca.key", 0o644)
     assert "others may read the key" in ca(str(station), status=1)
+    limited = tmp_path / "limited.toml"
+    limited.write_text(f'address = "1.2.0.1"\n[pep]\nca = "{tmp_path}/limited"\n[[pep.rule]]\n'
+                       'tls = "apart"\nnames = "shop.example,news.example"\n')
+    assert "made, for news.example, shop.example\n" in ca(str(limited))
+
+
+def test_a_rule_may_limit_the_authority_to_names(tmp_path):
+    assert _hf.tls_names(["tls=apart names=b.example,a.example", "port=22"]) == [
+        "a.example", "b.example"]
+    assert _hf.tls_names(["tls=apart names=a.example", "tls=apart port=8443"]) == []
+    folder = str(tmp_path / "ca")
+    _hf.pep([], [], rules=["tls=apart names=a.example"], ca=folder)
+    assert _hf.tls_authority(folder).names == ["a.example"]
+    for rules in (["tls=apart names=b.example"], ["tls=apart"]):
+        with pytest.raises(RuntimeError, match="not for the names of the rules"):
+            _hf.pep([], [], rules=rules, ca=folder)
+    for bad in ("tls=apart names=A.example", "tls=apart names=a,,b", "tls=apart names=*.a",
+                "names=a.example", "tls=apart names=.a"):
+        with pytest.raises(ValueError, match="names"):
+            _hf.pep([], [], rules=[bad], ca=folder)

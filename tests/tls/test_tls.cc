@@ -352,6 +352,48 @@ TEST_F(tls_apart, old_and_weak_certificates_are_refused_whatever_the_system_says
     EXPECT_NE(fault_with(folder, weak, sha256, "DNS:shop.example"), fault::none);
 }
 
+TEST_F(tls_apart, an_authority_may_be_limited_to_names)
+{
+    authority ca(folder + "/ca", { "shop.example", "news.example" });
+    EXPECT_EQ(ca.names(), (std::vector<std::string>{ "news.example", "shop.example" }));
+    EXPECT_TRUE(authority(folder + "/other").names().empty());
+    trust(ca);
+    const auto programs = context::for_programs(), servers = context::for_servers();
+    for (const auto& [host, permitted] : { std::pair{ "shop.example", true },
+                                           { "www.news.example", true },
+                                           { "bank.example", false },
+                                           { "notshop.example", false },
+                                           { "10.1.2.3", false },
+                                           { "fd00::1", false } }) {
+        session near(programs, ca), far(servers, host, {});
+        exchange(near, far);
+        near.go_on(host, "");
+        exchange(near, far);
+        EXPECT_EQ(near.open() && far.open(), permitted) << host << far.why();
+        if (!permitted) {
+            EXPECT_EQ(near.why(),
+                      std::string("the certificate authority is not for ") + host);
+        }
+    }
+    // Programs check it as well: a certificate of the stolen key for another host.
+    const owned<BIO> in(BIO_new_file(ca.path().c_str(), "r"));
+    const owned<EVP_PKEY> key(
+        PEM_read_bio_PrivateKey(in.get(), nullptr, nullptr, nullptr));
+    const auto issuer = certificate_of(ca.certificate());
+    const auto forged = made(key.get(), EVP_sha256(), "DNS:bank.example");
+    X509_set_issuer_name(forged.get(), X509_get_subject_name(issuer.get()));
+    X509_sign(forged.get(), key.get(), EVP_sha256());
+    session far(servers, "bank.example", {});
+    plain_server server(forged.get(), key.get(), TLS1_3_VERSION);
+    server.exchange(far);
+    EXPECT_EQ(far.failed(), fault::refused) << far.why();
+    authority(folder + "/ca", { "bank.example" }).rotate();
+    EXPECT_EQ(authority(folder + "/ca").names(),
+              std::vector<std::string>{ "bank.example" });
+    ::unlink((folder + "/other/ca.key").c_str());
+    ::rmdir((folder + "/other").c_str());
+}
+
 TEST_F(tls_apart, a_server_cannot_begin_another_handshake)
 {
     const auto key = p256();

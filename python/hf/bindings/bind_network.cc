@@ -15,6 +15,7 @@
 #include <hf/traffic.h>
 
 #include "edges/nearness.h"
+#include "pep/rules.h"
 #include "s5066/auth/trailer.h"
 #include "tls/authority.h"
 
@@ -180,7 +181,10 @@ void bind_authority(py::module& m)
 {
     py::class_<tls::authority>(
         m, "tls_authority", "Certificate authority for TLS apart, in a folder.")
-        .def(py::init<const std::string&>(), py::arg("folder"))
+        .def(py::init<const std::string&, const std::vector<std::string>&>(),
+             py::arg("folder"),
+             py::arg("names") = std::vector<std::string>())
+        .def_property_readonly("names", &tls::authority::names, "Empty: every host.")
         .def_property_readonly("certificate", &tls::authority::certificate, "PEM.")
         .def_property_readonly(
             "fingerprint", &tls::authority::fingerprint, "SHA-256, hexadecimal.")
@@ -190,6 +194,13 @@ void bind_authority(py::module& m)
         .def_property_readonly(
             "path", &tls::authority::path, "File of key and certificate.")
         .def("rotate", &tls::authority::rotate, "Make a new key and certificate.");
+    m.def(
+        "tls_names",
+        [](const std::vector<std::string>& rules) {
+            return hfpep::apart_names(hfpep::rules_from(rules, false));
+        },
+        py::arg("rules"),
+        "Host names that rules of HF-PEP limit TLS apart to. Empty: every host.");
 }
 
 void bind_ip_client(py::module& m)

@@ -33,10 +33,10 @@ def ca(path: Optional[str], export: Optional[str], rotate: bool, force: bool) ->
     any server to the programs that trust the certificate.
     """
     try:
-        pep = station.load(path).pep if path else None
-        folder = (pep or station.Pep()).ca_folder()
+        pep = (station.load(path).pep if path else None) or station.Pep()
+        folder = pep.ca_folder()
         exists = os.path.exists(os.path.join(folder, "ca.key"))
-        authority = _hf.tls_authority(folder)
+        authority = _hf.tls_authority(folder, _hf.tls_names(pep.rule_words()))
         if rotate and exists:
             authority.rotate()
         if export:
@@ -49,7 +49,9 @@ def ca(path: Optional[str], export: Optional[str], rotate: bool, force: bool) ->
         raise fail(str(error)) from None
     done = "made" if not exists else "made again" if rotate else "exists"
     until = time.strftime("%Y-%m-%d", time.gmtime(authority.not_after))
-    print(f"certificate authority: {done}\nkey: {authority.path}, for its owner only\n"
+    names = ", ".join(authority.names) or "every host"
+    print(f"certificate authority: {done}, for {names}\n"
+          f"key: {authority.path}, for its owner only\n"
           f"valid until: {until}\nSHA-256: {authority.fingerprint}")
     print(f"exported: {export}" if export else
           "programs trust it after hf pep ca --export FILE.pem, see docs/how-to/tls-apart.md")

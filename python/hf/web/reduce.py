@@ -207,7 +207,8 @@ class _Writer:
     def put(self, markup: str) -> None:
         """Add markup to the line, inside the inline elements that are open."""
         for entry in self._inline:
-            if not entry[2]:
+            # A link goes on in each line that it spans.
+            if not entry[2] and (entry[0] != "a" or len(self.links) < MAX_LINKS):
                 self._line.append(f"<{entry[0]}>")
                 entry[2] = True
                 if entry[0] == "a":
