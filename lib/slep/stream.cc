@@ -146,28 +146,30 @@ void stream_sender::confirmed(uint64_t number)
     if (it == d_kept.end())
         return;
     d_kept_octets -= it->second.size();
-    d_confirmed_octets += it->second.size();
-    d_confirmed.insert(d_kept.extract(it));
+    d_confirmed.octets_kept += it->second.size();
+    d_confirmed.pdus.insert(d_kept.extract(it));
     d_resend.erase(number);
-    while (d_confirmed_octets > confirmed_max) {
-        d_confirmed_octets -= d_confirmed.begin()->second.size();
-        d_confirmed.erase(d_confirmed.begin());
+    while (d_confirmed.octets_kept > confirmed_max) {
+        d_confirmed.octets_kept -= d_confirmed.pdus.begin()->second.size();
+        d_confirmed.pdus.erase(d_confirmed.pdus.begin());
     }
 }
 
 bool stream_sender::send_again(uint16_t ack)
 {
-    const auto it = d_confirmed.find(expected(ack));
-    if (it == d_confirmed.end())
+    const auto it = d_confirmed.pdus.find(expected(ack));
+    if (it == d_confirmed.pdus.end())
         return false;
     const uint64_t number = it->first;
-    d_again_count = d_again_count > 0 && d_again == number ? d_again_count + 1 : 1;
-    d_again = number;
-    if (d_again_count > again_max)
+    d_confirmed.again_count = d_confirmed.again_count > 0 && d_confirmed.again == number
+                                  ? d_confirmed.again_count + 1
+                                  : 1;
+    d_confirmed.again = number;
+    if (d_confirmed.again_count > again_max)
         return false;
-    d_confirmed_octets -= it->second.size();
+    d_confirmed.octets_kept -= it->second.size();
     d_kept_octets += it->second.size();
-    d_kept.insert(d_confirmed.extract(it));
+    d_kept.insert(d_confirmed.pdus.extract(it));
     d_resend.insert(number);
     return true;
 }
@@ -184,9 +186,10 @@ bool stream_sender::window(uint16_t ack, uint8_t win)
     const uint64_t behind = static_cast<uint16_t>(static_cast<uint16_t>(d_next) - ack);
     if (behind > d_next)
         return false;
-    while (!d_confirmed.empty() && d_confirmed.begin()->first < d_next - behind) {
-        d_confirmed_octets -= d_confirmed.begin()->second.size();
-        d_confirmed.erase(d_confirmed.begin());
+    while (!d_confirmed.pdus.empty() &&
+           d_confirmed.pdus.begin()->first < d_next - behind) {
+        d_confirmed.octets_kept -= d_confirmed.pdus.begin()->second.size();
+        d_confirmed.pdus.erase(d_confirmed.pdus.begin());
     }
     d_limit = win >= window_unlimited ? UINT64_MAX : d_next - behind + window_pdus(win);
     return true;

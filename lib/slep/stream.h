@@ -68,7 +68,7 @@ public:
     //! The peer expects a confirmed PDU next, which is kept.
     bool holds_confirmed(uint16_t ack) const
     {
-        return d_confirmed.count(expected(ack)) != 0;
+        return d_confirmed.pdus.count(expected(ack)) != 0;
     }
     /*! \brief The peer misses the PDU that it expects next, though SIS has confirmed it.
      *  \return true if that PDU is sent again. false: it is not kept any more, or was
@@ -127,10 +127,14 @@ private:
     std::map<uint64_t, octets> d_kept;
     size_t d_kept_octets = 0;
     std::set<uint64_t> d_resend;
-    std::map<uint64_t, octets> d_confirmed; // not yet in an ACK of the peer
-    size_t d_confirmed_octets = 0;
-    uint64_t d_again = 0;       // the last number sent again
-    unsigned d_again_count = 0; // how often
+    // Confirmed PDUs that the peer does not count in its ACK yet.
+    struct confirmed_pdus {
+        std::map<uint64_t, octets> pdus;
+        size_t octets_kept = 0;
+        uint64_t again = 0;       // the last number sent again
+        unsigned again_count = 0; // how often
+    };
+    confirmed_pdus d_confirmed;
 };
 
 //! Receiving direction.

@@ -17,8 +17,8 @@ KEY_OCTETS = 32
 #: Net keys have numbers from 0 to 7, and at most two are valid at once.
 NUMBERS, MAX_KEYS = 8, 2
 #: First line of each file.
-_HEAD = ("# Keys of gr-hf. Keep this file secret: whoever has it can speak in the name of its "
-         "stations.\n")
+_HEAD = ("# Keys of gr-hf. Keep this file secret. Any person who has it can speak in the name of "
+         "its stations.\n")
 
 
 class AuthError(ValueError):

@@ -14,6 +14,12 @@
 
 namespace gr::hf::s5066 {
 
+//! Octets of a C_PDU around its U_PDU.
+struct u_pdu_place {
+    size_t header = 0;  //!< octets before it
+    size_t trailer = 0; //!< octets after it, see authenticator
+};
+
 //! An outgoing DATA C_PDU, with the data needed to report its fate to the client.
 struct outgoing {
     address dst;
@@ -28,8 +34,7 @@ struct outgoing {
     bool sets_up_hard_link = false; //!< S_PDU of types 3 to 7
     uint8_t src_sap = 0;
     uint8_t dst_sap = 0;
-    size_t header = 0;          //!< octets of the C_PDU before the U_PDU
-    size_t trailer = 0;         //!< octets of the C_PDU after it, see authenticator
+    u_pdu_place place;          //!< where the U_PDU is in the C_PDU
     std::optional<uint32_t> id; //!< ID of its S_PDU, if it has one (S5066-EP9)
     bool confirmed =
         false; //!< by the remote client; the ARQ acknowledgement may still be missing
@@ -46,11 +51,11 @@ struct outgoing {
     //! The U_PDU as the client submitted it.
     std::vector<uint8_t> u_pdu() const
     {
-        return c_pdu.size() < header + trailer
+        return c_pdu.size() < place.header + place.trailer
                    ? std::vector<uint8_t>()
                    : std::vector<uint8_t>(
-                         c_pdu.begin() + static_cast<std::ptrdiff_t>(header),
-                         c_pdu.end() - static_cast<std::ptrdiff_t>(trailer));
+                         c_pdu.begin() + static_cast<std::ptrdiff_t>(place.header),
+                         c_pdu.end() - static_cast<std::ptrdiff_t>(place.trailer));
     }
     bool arq() const { return mode.mode == transmission_mode::arq; }
 };

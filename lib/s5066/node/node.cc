@@ -120,19 +120,6 @@ void node::impl::update_water_marks()
     d_sis.delivery().set_water_marks(high);
 }
 
-size_t node::impl::aligned_u_pdu_octets() const
-{
-    // C_PDU and S_PDU headers take 1 + 3 octets (5 with time to die).
-    const size_t added =
-        1 + (d_node.config.send_ttd ? s_pdu_data_header_ttd : s_pdu_data_header) +
-        d_node.config.auth.max_trailer_octets();
-    const size_t most = d_node.config.max_u_pdu_octets();
-    const peer none(address(), d_node.config.window);
-    const size_t s = segment_length(d_node, none, d_node.modes.data_mode);
-    const size_t parts = (most + added) / s;
-    return parts == 0 ? most : parts * s - added;
-}
-
 bool node::impl::forgettable(const peer& p) const
 {
     return p.link.none() && p.idle() && p.non_arq.empty() && !d_turns.involves(p) &&

@@ -129,15 +129,15 @@ outgoing_ptr sis_delivery::make(station_time now,
     if (d_config.send_ttd && d_config.utc_at_zero_s && ttl < 7 * 86400) {
         s.ttd = time_to_die_at(utc(o->expires));
     }
-    o->header = 1 + (s.ttd ? s_pdu_data_header_ttd : s_pdu_data_header);
+    o->place.header = 1 + (s.ttd ? s_pdu_data_header_ttd : s_pdu_data_header);
     if (s.confirm_required && d_lower.takes_compact_confirm(r.dst)) {
         s.type = s_pdu_type::data_with_id;
         s.id = new_id();
         o->id = s.id;
-        o->header += s_pdu_id_octets;
+        o->place.header += s_pdu_id_octets;
     }
     s.u_pdu = std::move(r.u_pdu);
-    o->trailer = d_proofs.seal(r.dst, s.src_sap, s.dst_sap, s.u_pdu);
+    o->place.trailer = d_proofs.seal(r.dst, s.src_sap, s.dst_sap, s.u_pdu);
     o->c_pdu = encode(c_pdu{ c_pdu_type::data, 0, encode(s) });
     return o;
 }
@@ -259,11 +259,12 @@ void sis_delivery::withdraw(station_time now, client_id c, const withdrawal& w)
     const auto meant = [&](const outgoing& o) {
         return o.client == c && o.dst == w.dst && o.dst_sap == w.dst_sap &&
                std::any_of(w.heads.begin(), w.heads.end(), [&o](const auto& head) {
-                   return o.c_pdu.size() - o.header - o.trailer >= head.size() &&
+                   return o.c_pdu.size() - o.place.header - o.place.trailer >=
+                              head.size() &&
                           std::equal(head.begin(),
                                      head.end(),
                                      o.c_pdu.begin() +
-                                         static_cast<std::ptrdiff_t>(o.header));
+                                         static_cast<std::ptrdiff_t>(o.place.header));
                });
     };
     for (auto& o : d_lower.withdraw()) {

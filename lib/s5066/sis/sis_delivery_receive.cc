@@ -128,10 +128,10 @@ void sis_delivery::on_delivery_report(const s_pdu_origin& from, const s_pdu& s)
         if (s.type == s_pdu_type::compact_confirm) {
             return o.id == s.id;
         }
-        return o.c_pdu.size() - o.header >= s.u_pdu.size() &&
+        return o.c_pdu.size() - o.place.header >= s.u_pdu.size() &&
                std::equal(s.u_pdu.begin(),
                           s.u_pdu.end(),
-                          o.c_pdu.begin() + static_cast<std::ptrdiff_t>(o.header));
+                          o.c_pdu.begin() + static_cast<std::ptrdiff_t>(o.place.header));
     };
     const auto it =
         std::find_if(d_confirms.begin(), d_confirms.end(), [&](const confirm& f) {

@@ -32,7 +32,7 @@ using hier_class = py::class_<T, gr::hier_block2, gr::basic_block, std::shared_p
 
 namespace {
 
-void bind_data_link(py::module& m)
+void bind_data_link_state(py::module& m)
 {
     py::class_<setting_info>(m, "setting_info")
         .def_readonly("name", &setting_info::name)
@@ -72,7 +72,11 @@ void bind_data_link(py::module& m)
         .def_readonly("broadcast", &data_link_state::broadcast)
         .def_readonly("proofs", &data_link_state::proofs)
         .def_readonly("now", &data_link_state::now);
+}
 
+void bind_data_link(py::module& m)
+{
+    bind_data_link_state(m);
     message_class<data_link>(m, "data_link", "STANAG 5066 data link of one station.")
         .def(py::init(&data_link::make),
              py::arg("address"),
