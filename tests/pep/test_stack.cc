@@ -163,6 +163,9 @@ TEST(stack, a_station_that_does_not_exist_is_reported_within_a_minute)
         };
         sim::proxy_pair n(mode, {}, 1, change);
         sim::tcp_host& a = n.pa.edge();
+        const auto warning = a.pep.poll_log();
+        ASSERT_TRUE(warning);
+        EXPECT_NE(warning->find("an entry for every address"), std::string::npos);
         constexpr double limit_s = 60;
         const auto attempt = [&] {
             const station_time begin = n.s.now();
