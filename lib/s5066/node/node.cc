@@ -163,10 +163,7 @@ void node::impl::submit(station_time now, outgoing_ptr o)
     }
     if (o->priority >= interrupting_priority && d_turns.transmitting() &&
         p != d_tx.to()) {
-        d_length.make_way();
-        // If it is not planned yet:
-        d_plan.longest_s =
-            std::min(d_plan.longest_s, to_seconds(d_length.prompt_least(*d_tx.to())));
+        d_length.make_way(d_plan);
     }
     if (o->arq() && o->expedited) {
         if (p->expedited.tx.waiting() >= d_node.config.max_expedited) {

@@ -67,11 +67,7 @@ def command(every: bool, select: Optional[str], verbose: bool, jobs: int, fuzz_r
         if variant:
             build = testing.configure_variant(build, variant)
         every = every or bool(select or variant or ctest_options)
-        targets = [] if every else ["--target", "programs", "short_tests"]
-        built = subprocess.run(["cmake", "--build", build, *targets,
-                                "--", f"-j{os.cpu_count() or 1}"], stdout=sys.stderr)
-        if built.returncode != 0:
-            raise fail("the build failed")
+        _build(build, every)
         if variant == "coverage":
             testing.forget_coverage(build)
         options = list(ctest_options)
@@ -98,9 +94,7 @@ def command(every: bool, select: Optional[str], verbose: bool, jobs: int, fuzz_r
     except OSError as error:
         raise fail(f"{error.filename}: {error.strerror}") from None
     if counts.passed + counts.failed > len(slow):
-        click.echo("slowest tests:", err=True)
-        for seconds, name in slow:
-            click.echo(f"{seconds:8.1f} s  {name}", err=True)
+        _print_slowest(slow)
     for line in left_out:
         click.echo(f"skipped: {line}", err=True)
     for name in flaky:
@@ -113,6 +107,20 @@ def command(every: bool, select: Optional[str], verbose: bool, jobs: int, fuzz_r
         _print_coverage(build)
     if (ran.returncode != 0 and not flaky) or not counts.good():
         sys.exit(1)
+
+
+def _build(build: str, every: bool) -> None:
+    targets = [] if every else ["--target", "programs", "short_tests"]
+    built = subprocess.run(["cmake", "--build", build, *targets, "--",
+                            f"-j{os.cpu_count() or 1}"], stdout=sys.stderr)
+    if built.returncode != 0:
+        raise fail("the build failed")
+
+
+def _print_slowest(slow: List[Tuple[float, str]]) -> None:
+    click.echo("slowest tests:", err=True)
+    for seconds, name in slow:
+        click.echo(f"{seconds:8.1f} s  {name}", err=True)
 
 
 def _print_coverage(build: str) -> None:

@@ -170,9 +170,13 @@ bool transmission_length::shorten(const peer& p, size_t octets)
     return early;
 }
 
-void transmission_length::make_way()
+void transmission_length::make_way(transmission_plan& plan)
 {
-    if (!d_tx.planned() || d_tx.closed() || d_node.config.full_duplex) {
+    if (!d_tx.planned()) {
+        plan.longest_s = std::min(plan.longest_s, prompt_least_s(*d_tx.to()));
+        return;
+    }
+    if (d_tx.closed() || d_node.config.full_duplex) {
         return;
     }
     // Room for the D_PDUs that carry the new end, twice.

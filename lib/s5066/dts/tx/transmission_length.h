@@ -5,6 +5,7 @@
 #include "s5066/access/channel_access.h"
 #include "s5066/dts/peer/node_context.h"
 #include "s5066/dts/tx/transmission.h"
+#include "s5066/dts/tx/transmission_plan.h"
 
 #include <cstddef>
 
@@ -49,10 +50,11 @@ public:
     /*! \brief Data of \ref interrupting_priority for another peer have arrived during the
      *         transmission: it ends at the next block boundary that its D_PDUs can still
      *         announce.
+     *  \param plan of this transmission, which may not have been used yet
      *  \details Not before prompt_least(), so that urgent data for many cost the others
      *         little.
      */
-    void make_way();
+    void make_way(transmission_plan& plan);
     /*! \brief Largest number of its blocks.
      *  \param longest_s limit of the rate policy and the turn
      *  \param contended other stations may have started at the same time
