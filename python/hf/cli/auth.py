@@ -51,7 +51,10 @@ def new(path: str, signing: bool) -> None:
 @command.command()
 @_FILE
 def show(path: str) -> None:
-    """Print the numbers and fingerprints of the keys, or the public half of a signing key."""
+    """Print the numbers and fingerprints of the keys, or the public half of a signing key.
+
+    Compare the fingerprints by voice: equal ones mean the same key at both stations.
+    """
     try:
         _print(auth.load(path))
     except auth.AuthError as error:
