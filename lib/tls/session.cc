@@ -259,7 +259,7 @@ session::session(const context& c,
     X509_VERIFY_PARAM* verify = SSL_get0_param(s);
     if (X509_VERIFY_PARAM_set1_ip_asc(verify, host.c_str()) != 1) {
         ERR_clear_error();
-        // A common name is no host name (RFC 9525): whoever signs it has not checked it.
+        // A common name is no host name (RFC 9525): its issuer has not checked it.
         SSL_set_hostflags(s,
                           X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
                               X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);

@@ -45,7 +45,7 @@ def line_judge(known: Callable[[str], bool], end: bytes, max_octets: int) -> Jud
 class Guard(asyncio.Protocol):
     """Mixin before a protocol of asyncio, which gets nothing of a connection that is refused.
 
-    The protocol is told of the connection at once if it is eager, else with its first unit.
+    An eager protocol gets the connection at once, any other with its first unit.
     """
 
     eager = True

@@ -21,7 +21,7 @@ namespace gr::hf::s5066 {
 //! Key of a net, or one half of a signing key.
 using auth_key = std::array<uint8_t, 32>;
 
-//! What a station demands of one peer or group.
+//! Demand of a station on one peer or group.
 enum class auth_policy {
     off,    //!< nothing is sealed or opened, as without authentication
     accept, //!< U_PDUs are sealed. Until the peer has proved itself once, those of it
@@ -36,7 +36,7 @@ std::optional<auth_policy> parse_auth_policy(const std::string& text);
 
 //! Counters that must survive a restart. Without them old recordings are accepted again.
 struct auth_state {
-    uint64_t reserved = 0; //!< all counters sent so far are below
+    uint64_t reserved = 0; //!< upper limit of all counters sent
     //! Highest counter proved, by source and destination.
     std::map<std::pair<address, address>, uint64_t> heard;
 };

@@ -15,7 +15,7 @@
 
 namespace gr::hf::s5066 {
 
-//! What is known of the sender of a received U_PDU.
+//! Judgement on the sender of a received U_PDU.
 enum class auth_verdict {
     off,         //!< authentication is off for this peer; delivered
     proved,      //!< the sender has the key; delivered
@@ -30,12 +30,12 @@ enum class auth_verdict {
     no_room      //!< refused: the limit of sources and destinations is reached
 };
 
-//! In words for logs and displays.
+//! Words for logs and displays.
 const char* to_string(auth_verdict v);
 //! Whether the client gets the U_PDU.
 constexpr bool is_delivered(auth_verdict v) { return v <= auth_verdict::not_proved; }
 
-//! One peer, for displays.
+//! Counts of one peer, for displays.
 struct auth_peer {
     address peer;
     uint64_t proved = 0;
