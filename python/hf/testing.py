@@ -70,6 +70,20 @@ def failures(junit: str) -> List[str]:
             if case.get("status") == "fail"]
 
 
+def reasons(junit: str) -> List[str]:
+    """What the failed tests say of themselves, as name and reason: the summary of pytest -rf, the
+    lines of gtest with a file and a line, or else the last line."""
+    found = []
+    for case in ElementTree.parse(junit).getroot().iter("testcase"):
+        if case.get("status") == "fail":
+            said = case.findtext("system-out") or ""
+            lines = re.findall(r"^FAILED \S+?::(.+)$|^\S+?([^/\s]+:\d+): Failure$", said, re.MULTILINE)
+            last = [line for line in said.splitlines() if line.strip()][-1:]
+            for reason in [a or b for a, b in lines] or last or ["no output"]:
+                found.append(f"{case.get('name')}: {reason.strip()[:300]}")
+    return found
+
+
 def slowest(junit: str, count: int = 10) -> List[Tuple[float, str]]:
     """Seconds and names of the tests that took longest, longest first."""
     cases = ElementTree.parse(junit).getroot().iter("testcase")

@@ -164,6 +164,17 @@ def test_what_was_skipped_is_said_with_its_reason(hf, build, tmp_path):
                for line in said)
 
 
+def test_failures_of_pytest_and_gtest_name_their_place(hf, build, tmp_path):
+    (tmp_path / "test_wrong.py").write_text("def test_sum():\n    assert 1 + 1 == 3\n")
+    with open(tmp_path / "CMakeLists.txt", "a") as file:
+        file.write(f"add_test(NAME py COMMAND /usr/bin/python3 -m pytest -q "
+                   f"{tmp_path}/test_wrong.py)\n"
+                   'add_test(NAME g COMMAND sh -c "echo /x/test_a.cc:7: Failure; exit 1")\n')
+    r = hf("test", "-k", "^py$|^g$", env=build)
+    assert "failed: py: test_sum - assert (1 + 1) == 3" in r.err
+    assert "failed: g: test_a.cc:7\n" in r.err
+
+
 def test_a_flaky_test_is_reported_and_two_fail_the_run(hf, build, tmp_path):
     with open(tmp_path / "CMakeLists.txt", "a") as file:
         for name in ("moody", "second"):
@@ -171,13 +182,13 @@ def test_a_flaky_test_is_reported_and_two_fail_the_run(hf, build, tmp_path):
                        f'{{ touch {name}; echo no luck; exit 1; }}")\n')
     r = hf("test", "-k", "fine|moody", env=build)
     assert r.status == 0 and r.out == b"tests: 2 passed, 0 failed, 0 skipped, 1 flaky\n"
-    assert "no luck" in r.err and "flaky: moody failed beside others" in r.err
+    assert "failed: moody: no luck" in r.err and "flaky: moody failed beside others" in r.err
     (tmp_path / "build" / "moody").unlink()
     r = hf("test", "-k", "fine|moody|second", env=build)
     assert r.status == 1 and r.out == b"tests: 2 passed, 0 failed, 0 skipped, 2 flaky\n"
     r = hf("test", "-k", "fine|broken", env=build)
     assert r.status == 1 and r.out == b"tests: 2 passed, 1 failed, 0 skipped\n"
-    assert r.err.count("what went wrong") == 2
+    assert r.err.count("what went wrong") == 3  # of both times, and the reason
 
 
 def test_the_ten_slowest_tests_are_told(hf, build, tmp_path):

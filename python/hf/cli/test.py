@@ -46,7 +46,7 @@ def command(every: bool, select: Optional[str], verbose: bool, jobs: int, fuzz_r
     Options that are not listed are passed to ctest; all tests are built then.
 
     Progress, the output of failed tests, the ten slowest tests and the reason of each skip go to
-    standard error. If at most three tests fail, each is repeated alone. A test that passes this
+    standard error, with a reason for each failure. If at most three tests fail, each is repeated alone. A test that passes this
     time is reported as flaky. The last line, on standard output, is "tests: N passed, M failed, K
     skipped", with the number of flaky tests if there are any. The exit status is 0 only if tests
     passed, none failed and at most one was flaky.
@@ -77,10 +77,13 @@ def command(every: bool, select: Optional[str], verbose: bool, jobs: int, fuzz_r
             junit = os.path.join(scratch, "junit.xml")
             ran = subprocess.run(
                 testing.ctest_command(build, junit, jobs, select, verbose, options),
-                stdout=sys.stderr, env={**os.environ, "PYTEST_ADDOPTS": "-rs"})
+                stdout=sys.stderr, env={**os.environ, "PYTEST_ADDOPTS": "-rsf"},
+                # Tests in real time take this back (tests/CMakeLists.txt) if the system lets them.
+                preexec_fn=lambda: os.nice(10))
             try:
                 counts, left_out, failed = (testing.count(junit), testing.skips(junit),
                                             testing.failures(junit))
+                why = testing.reasons(junit)
                 slow = testing.slowest(junit)
             except (OSError, ValueError) as error:
                 raise fail(f"ctest left no report: {error}") from None
@@ -97,6 +100,8 @@ def command(every: bool, select: Optional[str], verbose: bool, jobs: int, fuzz_r
         _print_slowest(slow)
     for line in left_out:
         click.echo(f"skipped: {line}", err=True)
+    for line in why:
+        click.echo(f"failed: {line}", err=True)
     for name in flaky:
         click.echo(f"flaky: {name} failed beside others and passed alone", err=True)
     sys.stderr.flush()
