@@ -86,6 +86,16 @@ def test_one_program_at_a_time(stations):
 
 
 @pytest.mark.parametrize("ardop", [True, False])
+def test_a_killed_program_can_come_back_at_once(stations, ardop):
+    async def run():
+        for _ in range(10):
+            a = await attached(stations, "A", ardop)
+            a.kill()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("ardop", [True, False])
 def test_garbage_leaves_the_port_usable(stations, ardop):
     async def run():
         r = random.Random(5)

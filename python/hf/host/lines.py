@@ -5,7 +5,7 @@ import asyncio
 import fcntl
 import termios
 import time
-from typing import Any, Coroutine, List, Optional, Set
+from typing import Any, Callable, Coroutine, List, Optional, Set
 
 from ..first_octets import Server, from_browser, line_judge
 from .engine import Engine
@@ -24,6 +24,8 @@ REPORT_S, REPEAT_S = 0.05, 1.0
 PART_S = 2.0
 #: Time that a data socket is kept while no program has sent a command, s.
 EARLY_S = 60.0
+#: Time for the end of one program to be noticed after the next has connected, s.
+HANDOVER_S = 2.0
 #: Unsent lines that a program may leave unread, octets. One with more has stopped.
 UNREAD_MAX = 1 << 20
 
@@ -253,7 +255,7 @@ class LinePort:
     # The sockets.
 
     async def _commands(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self._command is not None:
+        if not await _soon(lambda: self._command is None):
             self.engine.say(f"host: {self.NAME} port: refused a second program")
             writer.close()
             return
@@ -287,10 +289,10 @@ class LinePort:
 
     async def _data_socket(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
                            ) -> None:
+        if not await _soon(lambda: self._data is None or self._command is None):
+            writer.close()
+            return
         if self._data is not None:
-            if self._command is not None:
-                writer.close()
-                return
             self._data.close()  # without a program: a browser may hold it
         self._data, self._had_session = writer, False
         early = asyncio.get_running_loop().call_later(EARLY_S, self._drop_early, writer)
@@ -340,6 +342,14 @@ class LinePort:
             session.abort()
         if session is not None:
             self.gone("the program has gone")
+
+
+async def _soon(free: Callable[[], bool]) -> bool:
+    """Wait until a place is free, for at most HANDOVER_S. False: it is taken."""
+    end = time.monotonic() + HANDOVER_S
+    while not free() and time.monotonic() < end:
+        await asyncio.sleep(0.01)
+    return free()
 
 
 def _unread(writer: asyncio.StreamWriter) -> int:

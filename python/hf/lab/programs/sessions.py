@@ -50,14 +50,15 @@ class Program:
         self._writers: List[asyncio.StreamWriter] = []
 
     async def attach(self, port: int) -> None:
-        """Connect both sockets and name the call sign."""
+        """Connect both sockets and name the call sign. Raises RuntimeError without an answer."""
         for k, work in enumerate((self._read_lines, self._read_data)):
             reader, writer = await asyncio.open_connection("127.0.0.1", port + k)
             self._writers.append(writer)
             self._tasks.append(asyncio.ensure_future(work(reader)))
         self.say(f"MYCALL {self.call}")
         self.say("LISTEN TRUE" if self.ardop else "LISTEN ON")
-        await self.wait(lambda: len(self.lines) >= 2)
+        if not await self.wait(lambda: self.closed or len(self.lines) >= 2) or self.closed:
+            raise RuntimeError(f"no answer from port {port}, only {self.lines}")
 
     async def _read_lines(self, reader: asyncio.StreamReader) -> None:
         try:
