@@ -41,6 +41,21 @@ class Counts:
         return self.passed > 0 and self.failed == 0 and self.flaky <= MOST_FLAKY
 
 
+class Report(NamedTuple):
+    """What a run of ctest has left."""
+
+    counts: Counts
+    skipped: List[str]
+    failed: List[str]
+    reasons: List[str]
+    slowest: List[Tuple[float, str]]
+
+
+def report(junit: str) -> Report:
+    """Read ctest's JUnit file. Raises OSError or ValueError if it is unusable."""
+    return Report(count(junit), skips(junit), failures(junit), reasons(junit), slowest(junit))
+
+
 def count(junit: str) -> Counts:
     """Read ctest's JUnit file. Raises OSError or ValueError if it is unusable.
 
@@ -77,7 +92,8 @@ def reasons(junit: str) -> List[str]:
     for case in ElementTree.parse(junit).getroot().iter("testcase"):
         if case.get("status") == "fail":
             said = case.findtext("system-out") or ""
-            lines = re.findall(r"^FAILED \S+?::(.+)$|^\S+?([^/\s]+:\d+): Failure$", said, re.MULTILINE)
+            lines = re.findall(r"^FAILED \S+?::(.+)$|^\S+?([^/\s]+:\d+): Failure$", said,
+                               re.MULTILINE)
             last = [line for line in said.splitlines() if line.strip()][-1:]
             for reason in [a or b for a, b in lines] or last or ["no output"]:
                 found.append(f"{case.get('name')}: {reason.strip()[:300]}")

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from typing import List, Optional, Tuple
+from typing import Callable, List, Optional, Tuple
 
 import click
 
@@ -45,11 +45,11 @@ def command(every: bool, select: Optional[str], verbose: bool, jobs: int, fuzz_r
 
     Options that are not listed are passed to ctest; all tests are built then.
 
-    Progress, the output of failed tests, the ten slowest tests and the reason of each skip go to
-    standard error, with a reason for each failure. If at most three tests fail, each is repeated alone. A test that passes this
-    time is reported as flaky. The last line, on standard output, is "tests: N passed, M failed, K
-    skipped", with the number of flaky tests if there are any. The exit status is 0 only if tests
-    passed, none failed and at most one was flaky.
+    Progress, the output of failed tests, the ten slowest tests, and the reason of each skip and
+    failure go to standard error. If at most three tests fail, each is repeated alone. A test that
+    passes this time is reported as flaky. The last line, on standard output, is "tests: N passed,
+    M failed, K skipped", with the number of flaky tests if there are any. The exit status is 0
+    only if tests passed, none failed and at most one was flaky.
     """
     build = _build_folder()
     try:
@@ -73,44 +73,25 @@ def command(every: bool, select: Optional[str], verbose: bool, jobs: int, fuzz_r
         options = list(ctest_options)
         if not every:
             options += ["-E", f"^({'|'.join(testing.long_tests(testing.source_of(build)))})$"]
-        with tempfile.TemporaryDirectory() as scratch:
-            junit = os.path.join(scratch, "junit.xml")
-            ran = subprocess.run(
-                testing.ctest_command(build, junit, jobs, select, verbose, options),
-                stdout=sys.stderr, env={**os.environ, "PYTEST_ADDOPTS": "-rsf"},
-                # Tests in real time take this back (tests/CMakeLists.txt) if the system lets them.
-                preexec_fn=lambda: os.nice(10))
-            try:
-                counts, left_out, failed = (testing.count(junit), testing.skips(junit),
-                                            testing.failures(junit))
-                why = testing.reasons(junit)
-                slow = testing.slowest(junit)
-            except (OSError, ValueError) as error:
-                raise fail(f"ctest left no report: {error}") from None
-        flaky = []
-        if 0 < len(failed) == counts.failed <= testing.MOST_REPEATED:
-            flaky = testing.run_alone(build, failed)
+        status, report = _run(lambda junit: testing.ctest_command(build, junit, jobs, select,
+                                                                  verbose, options))
+        counts, flaky = report.counts, []
+        if 0 < len(report.failed) == counts.failed <= testing.MOST_REPEATED:
+            flaky = testing.run_alone(build, report.failed)
             counts.flaky = len(flaky)
             counts.failed -= len(flaky)
     except RuntimeError as error:
         raise fail(str(error)) from None
     except OSError as error:
         raise fail(f"{error.filename}: {error.strerror}") from None
-    if counts.passed + counts.failed > len(slow):
-        _print_slowest(slow)
-    for line in left_out:
-        click.echo(f"skipped: {line}", err=True)
-    for line in why:
-        click.echo(f"failed: {line}", err=True)
-    for name in flaky:
-        click.echo(f"flaky: {name} failed beside others and passed alone", err=True)
+    _print_report(report, flaky)
     sys.stderr.flush()
     if not every:
         click.echo("the long tests did not run: ./hf test --all runs them, too", err=True)
     click.echo(counts.summary())
     if variant == "coverage":
         _print_coverage(build)
-    if (ran.returncode != 0 and not flaky) or not counts.good():
+    if (status != 0 and not flaky) or not counts.good():
         sys.exit(1)
 
 
@@ -122,10 +103,31 @@ def _build(build: str, every: bool) -> None:
         raise fail("the build failed")
 
 
-def _print_slowest(slow: List[Tuple[float, str]]) -> None:
-    click.echo("slowest tests:", err=True)
-    for seconds, name in slow:
-        click.echo(f"{seconds:8.1f} s  {name}", err=True)
+def _run(command_for: Callable[[str], List[str]]) -> Tuple[int, testing.Report]:
+    """Exit status and report of ctest. command_for: gives its command for a JUnit file."""
+    with tempfile.TemporaryDirectory() as scratch:
+        junit = os.path.join(scratch, "junit.xml")
+        # Tests in real time take the niceness back (tests/CMakeLists.txt) if the system lets them.
+        ran = subprocess.run(command_for(junit), stdout=sys.stderr,
+                             env={**os.environ, "PYTEST_ADDOPTS": "-rsf"},
+                             preexec_fn=lambda: os.nice(10))
+        try:
+            return ran.returncode, testing.report(junit)
+        except (OSError, ValueError) as error:
+            raise fail(f"ctest left no report: {error}") from None
+
+
+def _print_report(report: testing.Report, flaky: List[str]) -> None:
+    if report.counts.passed + report.counts.failed > len(report.slowest):
+        click.echo("slowest tests:", err=True)
+        for seconds, name in report.slowest:
+            click.echo(f"{seconds:8.1f} s  {name}", err=True)
+    for line in report.skipped:
+        click.echo(f"skipped: {line}", err=True)
+    for line in report.reasons:
+        click.echo(f"failed: {line}", err=True)
+    for name in flaky:
+        click.echo(f"flaky: {name} failed beside others and passed alone", err=True)
 
 
 def _print_coverage(build: str) -> None:
