@@ -30,8 +30,9 @@ endfunction()
 
 # hf_gtest(NAME SOURCES a.cc ... LINK hf_x ...): a GoogleTest program, found by ctest.
 # HF_VECTORS names tests/vectors inside the tests.
+# LONG: only `hf test --all` builds it.
 function(hf_gtest name)
-  cmake_parse_arguments(A "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(A "LONG" "" "SOURCES;LINK" ${ARGN})
   add_executable(test_${name} ${A_SOURCES})
   target_link_libraries(test_${name} PRIVATE ${A_LINK} GTest::gtest_main Threads::Threads)
   target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
@@ -39,7 +40,9 @@ function(hf_gtest name)
                              PRIVATE HF_VECTORS="${CMAKE_SOURCE_DIR}/tests/vectors")
   hf_quickly_compiled(test_${name})
   hf_warnings(test_${name})
-  add_dependencies(short_tests test_${name})
+  if(NOT A_LONG)
+    add_dependencies(short_tests test_${name})
+  endif()
   gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
                        PROPERTIES TIMEOUT 300)
 endfunction()
@@ -65,8 +68,8 @@ print(*(k for k in names if 'pybind11_internals' in str(k)))")
   set(${out} "${types}" PARENT_SCOPE)
 endfunction()
 
-# An extension module of the package gnuradio.hf, in its folder FOLDER ("": the package itself).
-function(hf_python_module name folder)
+# An extension module in a package, such as gnuradio/hf.
+function(hf_python_module name package)
   # pybind11 separates the types of modules by different compilers unless they are declared equal.
   # GNU Radio's blocks are bases of ours. On Linux the binary interfaces of GCC, in every version that
   # we build with, and of Clang are the same.
@@ -75,9 +78,9 @@ function(hf_python_module name folder)
     target_compile_definitions(${name} PRIVATE PYBIND11_COMPILER_TYPE="${CMAKE_MATCH_1}"
                                                  PYBIND11_BUILD_ABI="${CMAKE_MATCH_2}")
   endif()
-  hf_path_to_prefix(${HF_PYTHON_DIR}/gnuradio/hf/${folder} to_prefix)
-  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${package_dir}/${folder}
+  hf_path_to_prefix(${HF_PYTHON_DIR}/${package} to_prefix)
+  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${HF_TEST_MODULES}/${package}
                         INSTALL_RPATH "$ORIGIN/${to_prefix}${CMAKE_INSTALL_LIBDIR}")
   hf_warnings(${name})
-  install(TARGETS ${name} LIBRARY DESTINATION ${HF_PYTHON_DIR}/gnuradio/hf/${folder})
+  install(TARGETS ${name} LIBRARY DESTINATION ${HF_PYTHON_DIR}/${package})
 endfunction()

@@ -20,12 +20,28 @@ def lay_out(source: str) -> None:
     """The pages of the tree, the changelog, and one that links to what Doxygen makes."""
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(os.path.join(TREE, "docs"), source)
+    results = os.path.join(TREE, "laboratory", "results")
+    shutil.copytree(results, source, dirs_exist_ok=True)
+    for folder, _, names in os.walk(source):
+        for name in names:
+            if name.endswith(".md"):
+                with open(os.path.join(folder, name), "r+", encoding="utf-8") as file:
+                    text = file.read()
+                    file.seek(0)
+                    file.write(in_one_folder(text))
+                    file.truncate()
     with open(os.path.join(TREE, "CHANGELOG.md"), encoding="utf-8") as file:
-        changelog = file.read().replace("](docs/", "](")
+        changelog = file.read().replace("](docs/", "](").replace("](laboratory/results/", "](")
     with open(os.path.join(source, "release-notes.md"), encoding="utf-8") as file:
         notes = file.read().replace("](../CHANGELOG.md)", "](changelog.md)")
     write(source, {"changelog": changelog, "release-notes": notes})
     write(os.path.join(source, "reference"), {"api": pages.API})
+
+
+def in_one_folder(text: str) -> str:
+    """A page whose links go between docs/ and laboratory/results/, for a site that has both in one
+    folder."""
+    return text.replace("../laboratory/results/", "").replace("../../../docs/", "../")
 
 
 def write(folder: str, texts: Dict[str, str]) -> None:

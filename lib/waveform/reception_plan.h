@@ -10,8 +10,8 @@ namespace gr::hf::kernel {
 /*! \brief How to find the channel on the fixed symbols of a preamble: for a family,
  *         before the mode is known.
  *
- * "Swept" in this file: chosen by measuring other values with tests/modem/plan_probe.cc,
- * see "Numbers of the reception plans" in docs/measurements/reception-plans.md. No derivation is known.
+ * "Swept" in this file: chosen by measuring other values,
+ * see "Numbers of the reception plans" in laboratory/results/measurements/reception-plans.md. No derivation is known.
  */
 struct synchroniser_plan {
     /*! \brief Pieces over which the correlation with known symbols is coherent, s.
@@ -150,7 +150,7 @@ struct frame_plan {
 };
 
 /*! \brief How to follow Walsh words without probes. A set is a word of 32 chips.
- *  \details For numbers without a reason, docs/measurements/reception-plans.md, "Numbers of the
+ *  \details For numbers without a reason, laboratory/results/measurements/reception-plans.md, "Numbers of the
  *  reception plans", shows other values, or that none were tried.
  */
 struct walsh_plan {

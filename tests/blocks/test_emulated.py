@@ -5,7 +5,7 @@ import time
 from gnuradio import blocks, gr, hf
 from gnuradio.hf import watch
 from gnuradio.hf.station import Description, Station, StationError
-from gnuradio.hf.lab import experiments
+from gnuradio.hf.simulation import simulator
 import pmt
 import pytest
 
@@ -80,7 +80,7 @@ def test_lines_of_the_log_are_no_symbols():
 
 
 def test_it_takes_the_time_that_the_event_simulator_says():
-    expected = experiments.simulate("4539-1200S", 5000)["time_s"]
+    expected = simulator.simulate("4539-1200S", 5000)["time_s"]
     top = gr.top_block()
     air = hf.emulated_air(2, speed=100)
     clients, _ = stations(top, air, "4539-1200S", [5000, 0])

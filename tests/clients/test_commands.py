@@ -252,7 +252,7 @@ def test_a_file_that_nobody_receives_is_told_within_a_turn(tmp_path):
 def test_the_picture_of_send_only_shows_what_was_submitted(monkeypatch, tmp_path, confirmed,
                                                            label):
     from matplotlib import axes
-    from gnuradio.hf.lab.pictures import throughput
+    from gnuradio.hf.pictures import throughput
     from gnuradio.hf.console import Sample
     drawn = []
     plain = axes.Axes.plot

@@ -15,7 +15,7 @@ from gnuradio.hf.host.ardop import ArdopPort
 from gnuradio.hf.host.engine import Engine
 from gnuradio.hf.host.kiss import KissPort
 from gnuradio.hf.host.vara import VaraPort
-from gnuradio.hf.lab.programs import sessions
+import sessions
 from gnuradio.hf.mail import hmtp, intake
 from gnuradio.hf.sis import s5066
 import pytest

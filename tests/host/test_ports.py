@@ -9,8 +9,8 @@ import pytest
 
 from gnuradio.hf import pair
 from gnuradio.hf.host import agwpe, ax25
-from gnuradio.hf.lab.programs import sessions
-from gnuradio.hf.lab.programs.sessions import Program
+import sessions
+from sessions import Program
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,8 @@ import time
 import pytest
 
 from gnuradio.hf import pair
-from gnuradio.hf.lab.programs import pat, sessions
+import pat
+import sessions
 
 
 @pytest.mark.parametrize("way", list(pat.WAYS))

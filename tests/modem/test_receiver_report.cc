@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reports of the receiver on the channel, against the simulated channel. The table over
- * all modes is `hf ber snr-report`. */
+ * all modes is `hf-lab ber snr-report`. */
 #include "modem/loopback.h"
 
 #include <gtest/gtest.h>

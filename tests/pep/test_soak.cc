@@ -4,7 +4,7 @@
 // connections, and the memory held while the link is slow.
 #include "pep/heap.h"
 #include "pep/rules.h"
-#include "sim/trials/exchanges.h"
+#include "sim/transfers/exchanges.h"
 #include "slep/slep_user.h"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // HF-PEP over SLEP, data link and emulated modems: times against the limits that waveform,
 // framing and turns set.
-#include "sim/trials/exchanges.h"
+#include "sim/transfers/exchanges.h"
 #include "slep/slep_user.h"
 
 #include <gtest/gtest.h>

@@ -13,11 +13,11 @@ case ${1:-} in
 python)
     need flake8
     exec flake8 --max-line-length 99 python examples tests apps/hf.in apps/make_manual.py \
-        docs/site
+        docs/site laboratory
     ;;
 cpp)
     need clang-format
-    find include lib python tests -name '*.h' -o -name '*.cc' |
+    find include lib python tests laboratory -name '*.h' -o -name '*.cc' |
         xargs clang-format --dry-run -Werror --ferror-limit=1
     ;;
 *)

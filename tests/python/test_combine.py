@@ -5,7 +5,6 @@ import pytest
 
 from gnuradio import hf as module
 from gnuradio.hf import combination, demodulation, recording
-from gnuradio.hf.lab.receiver import combining
 
 MODE = "4539-3200S"
 MESSAGE = np.random.default_rng(1).bytes(3000)
@@ -169,33 +168,6 @@ def test_numbers_of_arrays():
             module.combining_receiver(count)
     with pytest.raises(ValueError, match="receiver 2: allowed are 0 to 1"):
         module.combining_receiver(2).push(2, np.zeros(10, np.complex64))
-
-
-# --- hf bench combine ----------------------------------------------------------------------------
-
-def row(snr_db, seed, combined, best):
-    return combining.Trial(MODE, 4, 10, snr_db, seed, combined, best, 4 * best, 4)
-
-
-def test_the_gain_is_read_where_a_tenth_of_the_blocks_is_bad():
-    points = {4.0: [row(4, s, 2, 10) for s in range(4)], 6.0: [row(6, s, 0, 8) for s in range(4)],
-              10.0: [row(10, s, 0, 2) for s in range(4)],
-              12.0: [row(12, s, 0, 0) for s in range(4)]}
-    assert 4 < combining.crossing(points, lambda r: r.combined) < 6
-    assert 10 < combining.crossing(points, lambda r: r.best) < 12
-    db, low, high = combining.gain(points)
-    assert low <= db <= high and 5 < db < 7
-    text = combining.report([r for rows in points.values() for r in rows])
-    assert f"| {db:.1f} |" in text and "| 6 |" in text
-    del points[12.0]
-    assert combining.gain(points) is None
-
-
-def test_blocks_count_wherever_they_are():
-    sent = bytes(range(100))
-    assert combining.bad_blocks(sent, 4, 200, sent) == 0
-    assert combining.bad_blocks(sent, 4, 200, sent[50:]) == 2
-    assert combining.bad_blocks(sent, 4, 200, b"") == 4
 
 
 def test_a_short_measurement(hf):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 from gnuradio.hf import watch
 from gnuradio.hf.cli import demo
-from gnuradio.hf.lab.programs import demo as exchange
+from gnuradio.hf.simulation import demo as exchange
 import pytest
 from rich.console import Console
 

@@ -10,9 +10,7 @@ import pmt
 import pytest
 
 from gnuradio.hf import demodulation, recording
-from gnuradio.hf.cli.ber import command as ber_command
 from gnuradio.hf.cli.demodulate import command as demodulate
-from gnuradio.hf.lab import experiments
 
 MODE = "4539-6400S"
 MESSAGE = np.random.default_rng(1).integers(0, 256, 3200, dtype=np.uint8).tobytes()
@@ -39,16 +37,6 @@ def both(first, second, mode=MODE, **options):
     assert times == sorted(times)
     return (b"".join(e["octets"] for e in events if e["type"] == "octets"),
             events[-1]["reason"], receiver)
-
-
-def test_two_fading_antennas_are_better_than_either():
-    point = (MODE, "poor snr=15")
-    alone = [experiments.ber_trial(*point, seconds=6, seed=s) for s in range(1, 5)]
-    pair = [experiments.ber_trial(*point, seconds=6, seed=s, second="poor snr=15")
-            for s in range(1, 5)]
-    errors = [sum(t["errors"] for t in trials) for trials in (alone, pair)]
-    assert errors[0] > 300 and errors[1] * 20 < errors[0]
-    assert all(t["found"] and t["ended"] and t["receptions"] == 1 for t in pair)
 
 
 def test_blocks_are_decoded_from_both():
@@ -193,12 +181,3 @@ def test_a_flowgraph_with_two_antennas():
         tb.run()
         assert rx.receptions() == done.num_messages() == 1
         assert bytes(pmt.u8vector_elements(pmt.cdr(done.get_message(0)))) == MESSAGE
-
-
-def test_bit_error_rates_of_two_antennas():
-    done = CliRunner(mix_stderr=False).invoke(ber_command, [
-        "run", "--mode", "4539-600S", "--channel", "flutter", "--snr", "8", "--seconds", "1",
-        "--max-time", "3", "--diversity", "2", "-j", "1"])
-    assert done.exit_code == 0, done.stderr
-    assert "flutter snr=8 | flutter snr=8" in done.stdout.replace("\\|", "|")
-    assert CliRunner().invoke(ber_command, ["standard", "--diversity", "2"]).exit_code == 2

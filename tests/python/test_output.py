@@ -16,8 +16,7 @@ import pytest
 
 from gnuradio import blocks, gr
 from gnuradio.hf import output, recording, station
-from gnuradio.hf.cli import console, hf as hf_group, run, sim, tcp
-from gnuradio.hf.lab.receiver import ber, block_errors
+from gnuradio.hf.cli import console, hf as hf_group, run, sim
 
 MESSAGE = b"the only copy of something that matters\n"
 MODULATE = ("modulate", "--mode", "4539-2400S")
@@ -162,10 +161,7 @@ def test_a_full_disk_is_one_line(hf, message, arguments):
     ("none/x.png", "No such file"), ("x.xyz", "name ends in"), ("mine.png", "--force"),
     ("/proc/x.png", "/proc/x.png")])
 @pytest.mark.parametrize("arguments", [
-    ("demo", "--picture"), ("channel", "--validate", "--hours", "100", "--plot"),
-    ("ber", "run", "--mode", "4539-600S", "--snr", "10", "--seconds", "600", "--csv", "t.csv",
-     "--plot"),
-    ("sim", "s.toml", "--timeline"), ("tcp", "serve", "--port", "0", "--plot"),
+    ("demo", "--picture"), ("sim", "s.toml", "--timeline"),
     ("console", "throughput", "--to", "1.2.0.2", "--plot")])
 def test_a_picture_that_cannot_be_drawn_is_said_before_the_work(inside, message, arguments,
                                                                 name, text):
@@ -178,10 +174,6 @@ def test_a_picture_that_cannot_be_drawn_is_said_before_the_work(inside, message,
 
 def csv_commands():
     return [
-        (("ber", "run", "--mode", "4539-600S", "--snr", "10", "--csv"), ber.Trial._fields),
-        (("bench", "curves", "--mode", "4539-600S"), list(block_errors.Point._fields)),
-        (("tcp", "serve", "--port", "0", "--csv"), tcp.SERIES_COLUMNS),
-        (("tcp", "send", "127.0.0.1", "--port", "1", "--csv"), list(tcp.measure.Times._fields)),
         (("console", "ping", "--to", "1.2.0.2", "--csv"), console.PING_COLUMNS),
         (("console", "throughput", "--to", "1.2.0.2", "--csv"), console.THROUGHPUT_COLUMNS),
         (("console", "ping", "--to", "1.2.0.2", "--report"), None),
@@ -216,28 +208,11 @@ def test_a_scenario_keeps_foreign_files_in_its_folder_and_itself(inside, message
 
 def test_folders_for_results_are_made(inside, message):
     folder = message.parent
-    done = inside("bench", "papers", "--table", "HF-PEP", "--rate", "240000",
-                  "--quick", "--out", "no/such/folder")
-    assert done.status == 0, done.err
-    assert (folder / "no/such/folder/papers.md").read_text().startswith("# The published")
-    (folder / "papers.md").write_bytes(MESSAGE)
-    assert inside("bench", "papers", "--quick", "--out", ".").status == 2
-    assert (folder / "papers.md").read_bytes() == MESSAGE
-    for arguments in (("bench", "tshark", "--out"), ("receive",)):
-        done = inside(*arguments, "message.txt/x")
-        assert done.status == 1 and "message.txt/x" in done.err
+    done = inside("receive", "message.txt/x")
+    assert done.status == 1 and "message.txt/x" in done.err
     # No server is there; the folder is checked first.
     assert inside("receive", "in/box", "--server", "127.0.0.1:1").status == 1
     assert (folder / "in/box").is_dir()
-
-
-@pytest.mark.parametrize("content", [MESSAGE, b"mode,channel\n1,2\n", b"\xff\xfe\x00"])
-def test_a_store_of_trials_is_not_made_of_something_else(tmp_path, content):
-    path = tmp_path / "t.csv"
-    path.write_bytes(content)
-    with pytest.raises(output.Refused, match="t.csv"):
-        ber.store(str(path))
-    assert path.read_bytes() == content
 
 
 def test_what_breaks_off_leaves_the_old_file_and_nothing_else(tmp_path):

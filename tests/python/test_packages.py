@@ -53,7 +53,7 @@ def debian(field, package=""):
 
 def depends():
     """Packages that the programs need for all their functions."""
-    return (debian("Depends", "gr-hf") | debian("Depends", "gr-hf-lab")) - {"gr-hf"}
+    return debian("Depends", "gr-hf") | {"python3-matplotlib", "python3-scipy"}
 
 
 def conda(*sections):
@@ -235,10 +235,10 @@ def test_the_recipe_of_pybombs():
 
 def test_the_container_installs_the_packages_of_the_tree():
     text = read("Containerfile")
-    for package in ("gr-hf_", "gr-hf-lab_", "libgnuradio-hf"):
+    for package in ("gr-hf_", "libgnuradio-hf"):
         assert re.search(rf"COPY --from=build .*/src/{package}", text)
     # Packages that are only recommended, and that the demo uses.
-    assert debian("Recommends", "gr-hf") - {"gr-hf-lab"} <= set(text.split())
+    assert debian("Recommends", "gr-hf") <= set(text.split())
     assert 'CMD ["hf", "demo", "--stay"]' in text
 
 
@@ -247,7 +247,7 @@ import sys
 
 class Hidden:
     def find_spec(self, name, path=None, target=None):
-        if (name + ".").startswith(("gnuradio.hf.lab.", "scipy.", "matplotlib.")):
+        if (name + ".").startswith(("hflab.", "scipy.", "matplotlib.")):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Hidden())
@@ -258,22 +258,17 @@ main()
 
 
 @pytest.mark.parametrize("command", ["run", "top", "send", "receive", "chat", "console", "radio",
-                                     "monitor", "nft", "modulate", "demodulate", "tcp", "sim",
-                                     "demo", "ber", "bench"])
+                                     "monitor", "nft", "modulate", "demodulate", "sim", "demo",
+                                     "channel", "trial"])
 def test_a_station_needs_nothing_of_the_lab(command):
-    """Without the package gr-hf-lab each command works, or names that package."""
+    """Every command starts without the laboratory, and without the libraries of pictures."""
     ran = subprocess.run([sys.executable, "-c", HIDE_LAB, command, "--help"],
                          capture_output=True, text=True)
-    if command in ("tcp", "sim", "demo", "ber", "bench"):
-        assert ran.returncode == 1 and ran.stdout == ""
-        assert ran.stderr == (f"hf: {command}: needs the simulator and its measurements, which "
-                              "are not installed. In Debian they are the package gr-hf-lab\n")
-    else:
-        assert ran.returncode == 0 and ran.stdout.startswith("Usage:"), ran.stderr
+    assert ran.returncode == 0 and ran.stdout.startswith("Usage:"), ran.stderr
 
 
 def test_the_lab_is_in_a_package_of_its_own():
-    (lab,) = read("debian", "gr-hf-lab.install").split()
-    assert lab.endswith("/gnuradio/hf/lab")
-    assert "--package=gr-hf --exclude=gnuradio/hf/lab\n" in read("debian", "rules")
+    program, lab = read("debian", "gr-hf-lab.install").split()
+    assert program == "usr/bin/hf-lab" and lab.endswith("/dist-packages/hflab")
+    assert "usr/lib/python3/dist-packages/gnuradio\n" in read("debian", "gr-hf.install")
     assert not {"python3-scipy", "python3-matplotlib"} & debian("Depends", "gr-hf")

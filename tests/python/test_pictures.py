@@ -8,19 +8,10 @@ import numpy as np
 import pytest
 
 from gnuradio.hf import console, output, watch
-from gnuradio.hf.lab.channel import learn, models, tap_estimator, validation
-from gnuradio.hf.lab.link import adaptive, scenarios
-from gnuradio.hf.lab.pictures import exchange, style, throughput, timeline
-from gnuradio.hf.lab.programs import tcp
-from gnuradio.hf.lab.receiver import ber, curves
-
-
-def results() -> List[ber.Result]:
-    """Two curves on two channels, with points at which no error was seen."""
-    return [ber.Result(ber.Point(mode, f"{name} snr={snr}"), 1, 100_000, errors, 100,
-                       min(errors, 100), 0, 0, 0, 1.0, 1.0)
-            for name in ("awgn", "poor") for mode in ("4539-600S", "4539-2400S")
-            for snr, errors in ((0, 40_000), (5, 3_000), (10, 20), (15, 0), (20, 0))]
+from gnuradio.hf.channels import learn, tap_estimator
+from gnuradio.hf.simulation import scenarios
+from figures import inspect_figure
+from gnuradio.hf.pictures import exchange, style, throughput, timeline
 
 
 def simulated(path: str) -> None:
@@ -40,42 +31,12 @@ LEARNED = learn.Learned("4539-600S", 40.0, 0.5, 18.0, tap_estimator.Estimate(
     np.array([1.0, 1.0]), np.array([0.0, 0.1]), 1e-5, 1.0, 0.2, 0.0, 0.99))
 DRAWN: Dict[str, Callable[[str], Any]] = {
     "timeline": simulated,
-    "curves": lambda path: curves.draw(results(), path),
     "exchange": lambda path: exchange.draw(path, "An exchange", STATIONS, [
         exchange.Progress(3, 0), exchange.Progress(9, 20000)], {"A": HEARD, "B": HEARD}),
     "throughput": lambda path: throughput.draw(path, "Throughput", [
         console.Sample(k, 100 * k, 50 * k) for k in range(1, 20)]),
-    "tcp": lambda path: tcp.plot(path, "A transfer", [
-        tcp.Sample(k, 1000 * k, 3.0) for k in range(1, 20)], 9600),
     "learned": lambda path: learn.draw(LEARNED, path),
-    "channel": lambda path: validation.draw(2.0, 60.0, 1, path),
-    "models": lambda path: models.draw(2.0, 60.0, 1, path),
-    "adaptive": lambda path: adaptive.draw([
-        adaptive.Cell(name, snr, 80.0, 100.0 * (snr > 0), "4539-600S")
-        for name in list(adaptive.CHANNELS)[:2] for snr in (0.0, 10.0)], path),
 }
-
-
-def inspect_figure(figure: Any) -> None:
-    """Elements that every picture must have."""
-    figure.canvas.draw()
-    panels = [a for a in figure.axes if a.get_label() != "<colorbar>"]
-    assert (figure._suptitle and figure._suptitle.get_text()) or any(
-        a.get_title() or a.get_title("left") for a in panels)
-    edge = figure.bbox
-    for axis in panels:
-        assert axis.get_ylabel()
-        assert axis.get_xlabel() or axis.get_shared_x_axes().get_siblings(axis) != [axis]
-        legend = axis.get_legend()
-        if legend is None:
-            continue
-        box = legend.get_window_extent()
-        assert box.x0 >= edge.x0 - 1 and box.x1 <= edge.x1 + 1, "legend is cut"
-        for line in axis.lines:
-            # Lines in coordinates of data alone; lines across the panel have no points to hide.
-            if line.get_transform() == axis.transData:
-                inside = box.count_contains(axis.transData.transform(line.get_xydata()))
-                assert inside == 0, f"legend covers {inside} points of {line.get_label()}"
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -102,7 +63,7 @@ def size_of(path: Path) -> Tuple[int, int]:
 
 @pytest.mark.parametrize("theme, dark, width", [("light", False, 1000), ("dark", True, 1000),
                                                 ("print", False, 2000)])
-@pytest.mark.parametrize("name", ["curves", "exchange", "learned", "timeline"])
+@pytest.mark.parametrize("name", ["exchange", "learned", "timeline"])
 def test_themes(name, theme, dark, width, tmp_path, monkeypatch):
     from PIL import Image
     monkeypatch.setenv("HF_PICTURES", theme)

@@ -3,7 +3,6 @@
 import io
 import os
 import pty
-import shutil
 import subprocess
 import sys
 import time
@@ -17,11 +16,9 @@ from rich.console import Console
 from gnuradio import hf
 from gnuradio.hf import demodulation, modulation, recording
 from gnuradio.hf.cli import _progress
-from gnuradio.hf.lab import sweep
-from gnuradio.hf.lab.channel import impair, learn, models, validation
-from gnuradio.hf.lab.link import dissect, scenarios
-from gnuradio.hf.lab.receiver import ber
-from gnuradio.hf.lab import experiments
+from gnuradio.hf.channels import impair, learn
+from gnuradio.hf.simulation import scenarios
+from gnuradio.hf.simulation import simulator
 
 
 class Clock:
@@ -158,7 +155,7 @@ def rising(shares: List[float]) -> bool:
 
 def test_engines_tell_how_far_they_are():
     shares: List[float] = []
-    experiments.simulate("4539-75S", 20_000_000, progress=shares.append)
+    simulator.simulate("4539-75S", 20_000_000, progress=shares.append)
     assert shares and rising(shares)
     run, = scenarios.parse('duration_s = 400000\n[[station]]\nname = "A"\n[[station]]\n'
                            'name = "B"\n[[traffic]]\nfrom = "A"\nto = "B"\n')
@@ -166,16 +163,8 @@ def test_engines_tell_how_far_they_are():
     run.scenario.run(shares.append)
     assert shares and rising(shares)
     shares.clear()
-    experiments.simulate_real("4539-600S", 3000, progress=shares.append)
+    simulator.simulate_real("4539-600S", 3000, progress=shares.append)
     assert rising(shares)
-
-
-def test_points_tell_how_far_they_are():
-    shares: List[float] = []
-    with sweep.Pool(1).open() as workers:
-        ber.measure(ber.Point("4539-600S", "awgn snr=10", 5.0), ber.Stop(1, 18.0), workers,
-                    ber.store(), progress=shares.append)
-    assert len(shares) >= 3 and rising(shares) and shares[-1] == 1.0
 
 
 def test_a_recording_tells_how_far_it_was_read(tmp_path):
@@ -215,26 +204,6 @@ def test_a_transmission_and_a_channel_tell_how_far_they_are(faded, tmp_path):
     shares = []
     learn.learn(str(folder / "faded.wav"), str(tmp_path / "c.sigmf-meta"), progress=shares.append)
     assert len(shares) > 4 and rising(shares)
-
-
-def test_measurements_of_the_channel_tell_how_far_they_are():
-    for measure in (validation.fading, validation.independence):
-        shares: List[float] = []
-        measure(2.0, 300.0, 1, shares.append)
-        assert len(shares) > 1 and rising(shares) and shares[-1] == 1.0
-    shares = []
-    models.compare(2.0, 300.0, 1, shares.append)
-    assert shares == [0.25, 0.5, 0.75, 1.0]
-
-
-@pytest.mark.skipif(not shutil.which("tshark"), reason="the program tshark is missing")
-def test_the_judgement_of_tshark_tells_how_far_it_is(tmp_path, monkeypatch):
-    shares: List[float] = []
-    dissect.run(str(tmp_path), 0.05, progress=shares.append)
-    assert len(shares) >= 4 and rising(shares) and shares[-1] == 1.0
-    told: List[float] = []
-    experiments.simulate_mixed(*dissect.paths(str(tmp_path)), hours=40, progress=told.append)
-    assert told and rising(told)
 
 
 def test_a_pipe_does_not_tell_how_far_it_was_read():

@@ -13,7 +13,8 @@ TREE = Path(__file__).resolve().parents[2]
 GONE = ("fact base", "receiver-notes", "simulate_transmission", "conformance list", "house.md",
         "ladder.md", "shared/design", "shared/spec", "shared/data")
 #: Folders at the top that a reference starts with.
-ROOMS = r"lib|tests|python|docs|examples|include|apps|grc|cmake|packaging|debian|conda|\.ci"
+ROOMS = (r"lib|laboratory|tests|python|docs|examples|include|apps|grc|cmake|packaging|debian|"
+         r"conda|\.ci")
 #: Endings of files that a reference names below its room, as #include does: modem/mode.h.
 ENDINGS = "cc|h|py|js|csv|toml|md|grc|vec|npz|json"
 PATH = re.compile(rf"(?<![\w/.$}}<-])((?:{ROOMS})/[\w./*{{}},-]*"
@@ -26,7 +27,8 @@ NOT_OURS = ("build/", "lib/python3", "lib/systemd/system", "share/", "netinet/",
             "python/hf/cli/NAME.py")
 #: Vectors and what programs measured are kept as they are, and name their own files.
 KEPT = re.compile(r"tests/(vectors/.*\.(vec|csv|json|npz)|fuzz/corpus/)|CHANGELOG\.md|COPYING|"
-                  r"docs/reference/commands\.md|tests/python/test_references\.py")
+                  r"docs/reference/commands\.md|laboratory/(results/|README)|"
+                  r"tests/python/test_references\.py")
 
 #: Folders of a build, where git does not tell which files belong to the tree.
 BUILT = r"build|obj-|\.git/|\.pc/|debian/(?!tests/|source/)[^/]+/"

@@ -11,10 +11,10 @@ PAGES = ["README.md", *sorted(str(p.relative_to(TREE)) for folder in ("docs", "d
                               for p in (TREE / folder).glob("*.md"))]
 #: Made by programs, tables with the words of a standard, and the page that names the words.
 NOT_SEARCHED = {"docs/settings.md", "docs/style.md", "docs/conformance.md",
-                "docs/measurements/papers.md", "docs/measurements/wideband.md"}
-SEARCHED = [name for name in [*PAGES, *sorted(str(p.relative_to(TREE))
-                                              for folder in ("docs/measurements", "docs/log")
-                                              for p in (TREE / folder).glob("*.md"))]
+                "laboratory/results/measurements/papers.md",
+                "laboratory/results/measurements/wideband.md"}
+SEARCHED = [name for name in [*PAGES, *sorted(str(p.relative_to(TREE)) for p in
+                                              (TREE / "laboratory").rglob("*.md"))]
             if name not in NOT_SEARCHED]
 MOST_WORDS_ON_AVERAGE = 18
 LONG_WORDS = 30

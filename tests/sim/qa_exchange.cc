@@ -1,7 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Request and answer: the cost of a turn.
-#include "sim/trials/exchanges.h"
+#include "sim/transfers/exchanges.h"
 #include "two_stations.h"
 
 #include <gtest/gtest.h>

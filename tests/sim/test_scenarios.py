@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from gnuradio.hf.lab.link import scenarios
+from gnuradio.hf.simulation import scenarios
 
 SCENARIOS = Path(os.environ["HF_SOURCE_DIR"]) / "examples" / "scenarios"
 #: Share of the durations and octets in this test; others run whole.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hf tcp as a user runs it, over the loopback."""
+"""hf-lab tcp as a user runs it, over the loopback."""
 import csv
 import re
 import socket
@@ -51,7 +51,7 @@ def test_a_stranger_is_refused_and_the_server_lives_on(server):
     port, process = server
     with socket.create_connection(("127.0.0.1", port), 10) as stranger:
         stranger.sendall(b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n")
-        assert "not those of hf tcp send" in process.stderr.readline()
+        assert "not those of hf-lab tcp send" in process.stderr.readline()
     result = subprocess.run(["hf", "tcp", "send", "127.0.0.1", "--port", str(port)], timeout=60,
                             text=True, capture_output=True)
     assert result.returncode == 0, result.stderr

@@ -40,7 +40,7 @@ struct rx_event {
 /*! \brief Limits of the receiver.
  *  \details Scores are correlations of a codeword with the 147 soft bits, so noise has a
  *  standard deviation of 1 whatever its level. With 2^24 words the best of pure noise
- *  reaches about 5. Those of expected words: docs/log/ale-linking.md.
+ *  reaches about 5. Those of expected words: laboratory/results/log/ale-linking.md.
  */
 struct receiver_limits {
     float lock = 7.2f;      //!< least score of the first word of a transmission

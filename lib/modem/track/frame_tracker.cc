@@ -10,7 +10,7 @@ namespace gr::hf::kernel {
 
 namespace {
 
-// Quality of a decoded block that may teach delays. One value tried, docs/log/ssb-filters.md.
+// Quality of a decoded block that may teach delays. One value tried, laboratory/results/log/ssb-filters.md.
 constexpr double sure_quality = 0.5;
 // Class of fading, by its lower end, up to which weak delays are learnt. At 3 ms, 10 Hz
 // and 30 dB they took auto from 2178 to 1797 bit/s.

@@ -28,7 +28,7 @@ constexpr float least_noise = 1e-5f;     // of the rows' power: the model is not
 constexpr float memory = 0.3f;           // of the profile: share of the newest stretch
 constexpr float band = 0.675f; // share of independent rows: the matched filter's band
 /* Neighbouring taps share their columns as rows share the noise, those at the ends of a path
- * less: right on AWGN and two paths, as `hf ber snr-report` finds. */
+ * less: right on AWGN and two paths, as `hf-lab ber snr-report` finds. */
 constexpr float shared = 0.85f;
 
 std::vector<uint16_t> strongest(const std::vector<float>& strength, size_t taps)

@@ -37,7 +37,7 @@ constexpr size_t trial_d_pdus = 4;
 constexpr double fall_db = 6;
 // After a reception this long without any loss, a faster mode may be tried that promises
 // at least this share of the present one. After failed tries it takes twice, four
-// times... as many receptions. One choice, judged by the runs in docs/measurements/rate.md
+// times... as many receptions. One choice, judged by the runs in laboratory/results/measurements/rate.md
 // with and without it (15 s costs trials of 24 h on Poor 0.8 points more), not swept. At
 // 10 Hz and 0 dB a share of 0.6 gives 462 bit/s, 0.75 gives 470 (seeds 1 to 24), and AWGN
 // is unchanged.

@@ -98,7 +98,7 @@ private:
     std::map<key, measured_curve> d_curves;
 };
 
-/*! \brief Block errors of this project's receiver as measured by `hf bench curves`
+/*! \brief Block errors of this project's receiver as measured by `hf-lab bench curves`
  *         (lib/s5066/rate/block_errors.csv, compiled in). The only table of mode
  *         performance, for rate adaptation, acknowledgements and the event simulator.
  *  \param channel "awgn", "good", "moderate", "poor" or "high-moderate"

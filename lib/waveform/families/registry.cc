@@ -17,7 +17,7 @@ namespace gr::hf::kernel {
 
 const std::vector<family>& families()
 {
-    // preamble_db: 60 transmissions of one block at each dB (`hf ber`, seeds 5001 to 5060). 600S: 23 at
+    // preamble_db: 60 transmissions of one block at each dB (`hf-lab ber`, seeds 5001 to 5060). 600S: 23 at
     // -11 dB and 37 at -10. 3200S: 15 at -3 dB and 33 at -2. With it 3200S is found on Poor at 0, 2, 4,
     // 6 dB in 65, 82, 91, 96 % of the trials; measured: 67, 83, 92, 93. Wideband: 30 of 30 at -6 dB in
     // 12 kHz, the lowest tried.

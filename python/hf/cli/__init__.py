@@ -15,89 +15,79 @@ from ..plain_text import plain
 
 #: Commands and their summaries, in the groups of hf --help.
 GROUPS: Dict[str, Dict[str, str]] = {
-    "Use": {
+    "Commands": {
+        "demo": "Two stations over a simulated HF channel: a file and a ping.",
         "run": "Stations from their files, on radios or a simulated air.",
         "top": "Running stations in a terminal.",
-        "send": "A file by BFTP over a SIS server.",
-        "receive": "Files by BFTP over a SIS server, into a folder.",
-        "chat": "Operator orderwire (HFCHAT) over a SIS server.",
-        "mail": "The mail gateway: mails that wait, and its state.",
-        "web": "Web pages through the door of a running station, as text.",
-        "console": "Ping, throughput, broadcast and monitor over any SIS server.",
-        "radio": "Devices, levels, test tones, delays, and received signals.",
-        "monitor": "All channels of one wide recording, or of an SDR.",
-        "nft": "Rules that redirect TCP connections to HF-PEP.",
-        "pep": "The certificate authority of HF-PEP, for TLS apart.",
-        "auth": "Keys that prove who speaks.",
-    },
-    "Try": {
-        "demo": "Two stations over a simulated HF channel: a file and a ping.",
         "modulate": "Octets to samples.",
         "demodulate": "Samples to octets: finds every transmission in a recording.",
+        "send": "A file by BFTP over a SIS server.",
+        "receive": "Files by BFTP over a SIS server, into a folder.",
+        "radio": "Devices, levels, test tones, delays, and received signals.",
+        "mail": "The mail gateway: mails that wait, and its state.",
+        "web": "Web pages through the door of a running station, as text.",
+    },
+    "More": {
+        "chat": "Operator orderwire (HFCHAT) over a SIS server.",
+        "console": "Ping, throughput, broadcast and monitor over any SIS server.",
+        "auth": "Keys that prove who speaks.",
+        "ale": "2G ALE: decode recordings, make frames.",
+        "monitor": "All channels of one wide recording, or of an SDR.",
         "channel": "A recording through a simulated channel; learned channels.",
         "sim": "Stations over an emulated or a real modem, in virtual time.",
-        "ale": "2G ALE: decode recordings, make frames.",
-        "info": "Versions, modes and abilities of this machine.",
-    },
-    "Measure": {
-        "ber": "Bit error rates over simulated channels; the standard's tables.",
-        "bench": "Measurements, each beside its target.",
-        "tcp": "Test TCP over HF: transfers with their times.",
         "trial": "Field trials: timed tests between stations, and their report.",
-    },
-    "Develop": {
+        "nft": "Rules that redirect TCP connections to HF-PEP.",
+        "pep": "The certificate authority of HF-PEP, for TLS apart.",
+        "info": "Versions, modes and abilities of this machine.",
         "test": "Build and run all tests of the source tree.",
     },
 }
 COMMANDS = {name: what for group in GROUPS.values() for name, what in group.items()}
+
+#: Libraries that only pictures and learned channels need.
+OPTIONAL = ("matplotlib", "scipy")
 
 #: Text of --version, with the commit if it is known.
 VERSION = version.__version__ + (f" (commit {version.__commit__})" if version.__commit__ else "")
 
 
 class LazyGroup(click.Group):
-    """Lists all commands, imports only the one that is called."""
+    """Lists all commands, imports only the one that is called.
+
+    groups: commands and their summaries, by the group of --help.
+    package: that has a module of each command's name.
+    """
+
+    def __init__(self, *args: Any, groups: Dict[str, Dict[str, str]], package: str,
+                 **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.groups, self.package = groups, package
+        self.names = sorted(name for group in groups.values() for name in group)
 
     def list_commands(self, ctx: click.Context) -> List[str]:
-        return sorted(COMMANDS)
+        return self.names
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> Optional[click.Command]:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self.names:
             return None
-        try:
-            return importlib.import_module(f".{cmd_name}", __name__).command
-        except ModuleNotFoundError as error:
-            raise _not_installed(cmd_name, error) from None
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except ModuleNotFoundError as error:
-            raise _not_installed(ctx.invoked_subcommand or "", error) from None
+        return importlib.import_module(f"{self.package}.{cmd_name}").command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        width = max(map(len, COMMANDS))
-        for name, group in GROUPS.items():
+        width = max(map(len, self.names))
+        for name, group in self.groups.items():
             with formatter.section(name):
                 formatter.write_dl([(command.ljust(width), what)
                                     for command, what in group.items()])
 
 
-def _not_installed(command: str, error: ModuleNotFoundError) -> Exception:
-    """What to raise when a part of the program is not installed."""
-    if not (error.name or "").startswith("gnuradio.hf.lab"):
-        return error
-    return click.ClickException(f"{command}: needs the simulator and its measurements, which are "
-                                "not installed. In Debian they are the package gr-hf-lab")
-
-
-@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=LazyGroup, groups=GROUPS, package=__name__,
+               context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(VERSION, prog_name="hf")
 def hf() -> None:
     """HF data station: waveforms of STANAG 4539, STANAG 5066, IP and TCP over HF.
 
     Data goes to stdout, messages to stderr. The exit status is 0 only
-    on success, 2 for wrong use.
+    on success, 2 for wrong use. Measurements are commands of hf-lab.
     """
 
 
@@ -137,12 +127,12 @@ def _open_standard_streams() -> None:
                                     encoding="utf-8"))
 
 
-def main() -> None:
-    """Entry point of the installed program."""
+def main(group: click.Command = hf) -> None:
+    """Entry point of an installed program. group: its commands."""
     sys.unraisablehook = _interrupt_again
     _open_standard_streams()
     try:
-        hf.main(standalone_mode=False)
+        group.main(standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Abort:
         _exit(130, "interrupted")
@@ -153,6 +143,10 @@ def main() -> None:
         _exit(1, error.format_message())
     except output.OutputError as error:
         _exit(1, str(error))
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] not in OPTIONAL:
+            raise
+        _exit(1, f"needs the library {error.name} (Debian: python3-{error.name.split('.')[0]})")
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)

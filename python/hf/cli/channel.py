@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""hf channel: recordings through the simulated channel, and measurements of the channel."""
+"""hf channel: recordings through the simulated channel, and channels learned from recordings."""
 import contextlib
 from dataclasses import dataclass
 import math
@@ -9,7 +9,7 @@ from typing import List, Optional, Tuple
 import click
 
 from .. import output, recording
-from ..lab.channel import impair
+from ..channels import impair
 from ..options import option
 from ..radio.live_channel import LiveChannel
 from . import fail
@@ -54,20 +54,6 @@ class Learning:
 
 
 @dataclass(frozen=True)
-class Figures:
-    """Options of measurements of the channel."""
-
-    validate: bool = option(False, "Measure fading, noise and delays, and print them beside their "
-                                   "nominal values.")
-    compare: bool = option(False, "Print the same figures for GNU Radio's fading models and for "
-                                  "ours.")
-    spread: float = option(1.0, "For --validate and --compare: two-sigma Doppler spread, Hz.",
-                           least=0.05, most=30)
-    hours: float = option(3.0, "For --validate and --compare: duration of fading (the standard: "
-                               "3).", least=0.01, most=100)
-
-
-@dataclass(frozen=True)
 class Common:
     """Options of more than one use."""
 
@@ -77,8 +63,7 @@ class Common:
                                                "bandwidth]")
     level: float = option(-3.0, "Highest peak of the result, dB of full scale.", least=-60, most=0)
     plot: Optional[str] = option(
-        None, "Draw a picture (PNG, SVG or PDF). With --validate and --compare: Doppler spectrum "
-              "and envelope. With --learn: the paths and their gains over time.",
+        None, "With --learn: draw the paths and their gains over time (PNG, SVG or PDF).",
         kind=click.Path(dir_okay=False))
     force: bool = option(False, "Replace files that hf has not written.")
 
@@ -86,35 +71,6 @@ class Common:
     def centre_hz(self) -> float:
         """Centre of the signal in audio, Hz."""
         return 1800.0 if self.subcarrier is None else self.subcarrier
-
-
-def _validate(figures: Figures, seed: int, plot: Optional[str]) -> None:
-    from ..lab.channel import validation as measure
-    spread, seconds = figures.spread, 3600 * figures.hours
-    with Progress("one path") as progress:
-        checks = measure.fading(spread, seconds, seed, progress.share)
-    with Progress("two paths") as progress:
-        checks += measure.independence(spread, min(seconds, 3600.0), seed, progress.share)
-    with Progress("noise, delays and powers"):
-        checks += measure.steady(min(60.0, seconds), seed)
-    print(measure.table(checks))
-    if plot:
-        with Progress("the picture"):
-            measure.draw(spread, seconds, seed, plot)
-    bad = sum(not c.good for c in checks)
-    if bad:
-        raise fail(f"{bad} of {len(checks)} figures are off")
-
-
-def _compare(figures: Figures, seed: int, plot: Optional[str]) -> None:
-    from ..lab.channel import models
-    spread, seconds = figures.spread, 3600 * figures.hours
-    with Progress("models") as progress:
-        table = models.compare(spread, seconds, seed, progress.share)
-    print(table)
-    if plot:
-        with Progress("the picture"):
-            models.draw(spread, seconds, seed, plot)
 
 
 def _live(channel: str, ways: List[Tuple[str, str]], live: Live, common: Common) -> None:
@@ -139,7 +95,7 @@ def _live(channel: str, ways: List[Tuple[str, str]], live: Live, common: Common)
 
 
 def _learn(path: str, learning: Learning, common: Common) -> None:
-    from ..lab.channel import learn
+    from ..channels import learn
     target = learning.out or recording.sigmf_base(path) + "-channel.sigmf-meta"
     with checked(), Progress(path) as progress:
         got = learn.learn(path, target, common.subcarrier, learning.bandwidth, common.force,
@@ -160,9 +116,8 @@ def _learn(path: str, learning: Learning, common: Common) -> None:
 @options(Common, "common")
 @options(Live, "live")
 @options(Learning, "learning")
-@options(Figures, "figures")
 def command(channel: Optional[str], source: Optional[str], target: Optional[str], common: Common,
-            live: Live, learning: Learning, figures: Figures) -> None:
+            live: Live, learning: Learning) -> None:
     """Send the recording IN through a simulated HF channel and write OUT.
 
     IN is a WAV file, or a SigMF recording of complex samples. OUT has the same format. hf never
@@ -181,9 +136,6 @@ def command(channel: Optional[str], source: Optional[str], target: Optional[str]
     estimate how the paths changed. Frequency offset and clock error are estimated separately.
     The file holds no noise. A Markdown table goes to standard output.
 
-    --validate checks the channel as required by MIL-STD-188-110C E.7, and more. A Markdown table
-    goes to standard output. The exit status is 1 if a figure is off.
-
     \b
     Examples:
       hf channel "poor snr=18 offset=40" clean.wav faded.wav
@@ -191,13 +143,10 @@ def command(channel: Optional[str], source: Optional[str], target: Optional[str]
       hf channel --live "poor snr=18" plughw:CARD=A plughw:CARD=B --signal -12
       hf channel --learn heard.sigmf-meta --out tuesday
       hf channel "learned=tuesday.sigmf-meta snr=12" clean.wav as-on-tuesday.wav
-      hf channel --validate --plot spectrum.png
     """
     named = [a for a in (channel, source, target) if a is not None]
-    kinds = (len(named) == 3) + figures.validate + figures.compare + (
-        learning.recorded is not None)
-    if kinds != 1 or len(named) not in (0, 3):
-        raise click.UsageError("give CHANNEL IN OUT, or --learn, or --validate, or --compare")
+    if len(named) != (0 if learning.recorded is not None else 3):
+        raise click.UsageError("give CHANNEL IN OUT, or --learn")
     if live.live and len(named) != 3:
         raise click.UsageError("--live needs CHANNEL and two sound devices")
     if common.plot and not live.live:
@@ -207,10 +156,6 @@ def command(channel: Optional[str], source: Optional[str], target: Optional[str]
     try:
         if learning.recorded is not None:
             _learn(learning.recorded, learning, common)
-        elif figures.validate:
-            _validate(figures, common.seed, common.plot)
-        elif figures.compare:
-            _compare(figures, common.seed, common.plot)
         else:
             assert channel is not None and source is not None and target is not None
             if live.live:

@@ -243,7 +243,7 @@ def throughput(here: Here, there: There, results: Results, octets: int, size: in
     results.write(lines, THROUGHPUT_COLUMNS,
                   ([round(s.time, 3), s.octets_out, s.octets_in] for s in r.samples))
     if plot_path:
-        from ..lab.pictures import throughput as drawing
+        from ..pictures import throughput as drawing
         drawing.draw(plot_path, f"throughput to {there.node}, U_PDUs of {size} octets",
                      r.samples)
     arrived = r.confirmed if acknowledged else (r.far_octets or 0)

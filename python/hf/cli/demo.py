@@ -22,8 +22,8 @@ from .. import hf_python as hf
 from .. import machine, netns, output, pair, watch
 from ..gui import snapshot, web
 from ..gui import strip as on_air
-from ..lab.pictures import exchange
-from ..lab.programs.demo import Demo, PINGS, goodput_text, round_trips
+from ..pictures import exchange
+from ..simulation.demo import Demo, PINGS, goodput_text, round_trips
 from ..options import option
 from . import fail
 from ._options import options

@@ -19,7 +19,7 @@ def _print_modes(table: List[Dict[str, Any]]) -> None:
                    + f"{'yes' if row['receivable'] else 'no':10s} {_db(row['awgn_db']):>8s} "
                      f"{_db(row['poor_db']):>8s}  {row['measured_with'] or '-'}")
     click.echo("AWGN, Poor: lowest SNR in the mode's bandwidth with at most one block of ten "
-               "lost,\nmeasured with the mode of the last column (hf bench curves)",
+               "lost,\nmeasured with the mode of the last column (hf-lab bench curves)",
                err=True)
 
 
@@ -29,7 +29,7 @@ def _db(value: Optional[float]) -> str:
 
 def _modes(bandwidth_khz: Optional[int]) -> List[Dict[str, Any]]:
     """The modes with the SNR that each needs."""
-    from ..lab.receiver import block_errors
+    from ..simulation import block_errors
     curves = block_errors.read()
     table = machine.modes(bandwidth_khz)
     for row in table:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 import json
 import os
+import random
 import sys
 import time
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
@@ -12,10 +13,10 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import hf_python as hf
-from ..lab import experiments
+from ..simulation import simulator
 from .. import machine, output
 from ..options import option
-from . import _day, fail
+from . import fail
 from ._options import options
 from ._output import checked
 from ._progress import Progress
@@ -117,18 +118,6 @@ class Outputs:
     force: bool = option(False, "Replace files that hf has not written.")
 
 
-@dataclass(frozen=True)
-class Day:
-    """A day on five frequencies instead."""
-
-    day: bool = option(False, "Bulk data between Oslo and the Azores for a day: on one frequency, "
-                              "by a clock table, and by ALE.")
-    days: int = option(1, "With --day: days with different weather. Their seeds follow --seed.",
-                       least=1, most=1000)
-    plot: Optional[str] = option(None, "With --day: draw the first day, as PNG, SVG or PDF.",
-                                 metavar="PICTURE", kind=click.Path(dir_okay=False))
-
-
 def _write_csv(path: str, rows: List[Dict[str, Any]]) -> None:
     columns = list(rows[0]) if rows else ["run"]
     output.write_csv(path, columns, ([row[c] for c in columns] for row in rows))
@@ -175,8 +164,8 @@ def _timed(runs: List[Any], wanted: Outputs, name: str) -> Iterator[Tuple[Any, A
 
 def run_scenario(path: str, wanted: Outputs) -> None:
     """Run a scenario file. Raises a ClickException if an expectation was missed."""
-    from ..lab.link import scenarios
-    from ..lab.pictures import timeline
+    from ..simulation import scenarios
+    from ..pictures import timeline
     try:
         runs = scenarios.load(path, wanted.scale)
     except scenarios.ScenarioError as error:
@@ -241,38 +230,24 @@ def simulate(t: Transfer, mode: str, log: bool, progress: Callable[[float], None
     out = (lambda time_s, line: print(f"{time_s:9.2f} {line}", file=sys.stderr)) if log else None
     result: Dict[str, Any]
     if t.pep:
-        from ..lab.link import papers
-        result = experiments.simulate_tcp(
-            mode, papers.noise(t.octets, t.seed), ber=t.ber, loss=t.loss, seed=t.seed,
+        result = simulator.simulate_tcp(
+            mode, random.Random(t.seed).randbytes(t.octets), ber=t.ber, loss=t.loss, seed=t.seed,
             ack_mode=t.ack_mode, settings=settings, channel=t.channel if t.real else None,
             effort=t.effort)
     elif t.real:
-        result = experiments.simulate_real(mode, t.octets, t.u_pdu, not t.non_arq, t.ack_mode,
-                                           t.channel, t.seed, settings, t.limit, t.effort, out,
-                                           progress=progress)
+        result = simulator.simulate_real(mode, t.octets, t.u_pdu, not t.non_arq, t.ack_mode,
+                                         t.channel, t.seed, settings, t.limit, t.effort, out,
+                                         progress=progress)
     else:
-        result = experiments.simulate(mode, t.octets, t.u_pdu, not t.non_arq, t.ack_mode, t.ber,
-                                      t.loss, t.seed, settings, t.limit, out, t.snr, progress)
+        result = simulator.simulate(mode, t.octets, t.u_pdu, not t.non_arq, t.ack_mode, t.ber,
+                                    t.loss, t.seed, settings, t.limit, out, t.snr, progress)
     return result
-
-
-def _check_day(ctx: click.Context, day: bool, scenario: Optional[str]) -> None:
-    """Refuse options that --day does not use, and those that need it."""
-    if day and scenario:
-        raise click.UsageError("--day cannot be used with a scenario")
-    used = {"day", "days", "plot", "seed", "as_json", "force"}
-    for name in ctx.params:
-        given = ctx.get_parameter_source(name) != click.core.ParameterSource.DEFAULT
-        if given and day and name not in used:
-            raise click.UsageError(f"'{name}' cannot be used with --day")
-        if given and not day and name in ("days", "plot"):
-            raise click.UsageError(f"--{name} needs --day")
 
 
 def _check_options(ctx: click.Context, scenario: Optional[str], pep: bool) -> None:
     """Refuse options that exclude each other."""
     without = {"folder", "fates", "picture", "window", "scale", "force"}
-    with_scenario = {"log", "as_json", "scenario", "day", "days", "plot", *without}
+    with_scenario = {"log", "as_json", "scenario", *without}
     for name in ctx.params:
         given = ctx.get_parameter_source(name) != click.core.ParameterSource.DEFAULT
         if given and name not in with_scenario and scenario:
@@ -287,16 +262,14 @@ def _check_options(ctx: click.Context, scenario: Optional[str], pep: bool) -> No
 @click.argument("scenario", required=False, type=click.Path(dir_okay=False))
 @options(Transfer, "transfer")
 @options(Outputs, "wanted")
-@options(Day, "day")
 @click.pass_context
-def command(ctx: click.Context, scenario: Optional[str], transfer: Transfer, wanted: Outputs,
-            day: Day) -> None:
+def command(ctx: click.Context, scenario: Optional[str], transfer: Transfer, wanted: Outputs
+            ) -> None:
     """Run a SCENARIO (TOML), or send octets from one station to another.
 
     \b
     hf sim examples/scenarios/faults.toml --timeline faults.png --csv results
     hf sim --mode 4539-1200S --octets 1000000
-    hf sim --day --days 10
 
     With the emulated modem the engines run in virtual time, with the exact times of preambles
     and interleaver blocks. Hours of HF time take seconds. With --real every sample is modulated
@@ -304,10 +277,6 @@ def command(ctx: click.Context, scenario: Optional[str], transfer: Transfer, wan
     go over a TCP connection through HF-PEP and are compared at the far end. Times count from its
     SYN.
     """
-    _check_day(ctx, day.day, scenario)
-    if day.day:
-        _day.run(day.days, transfer.seed, wanted.as_json, day.plot, wanted.force)
-        return
     _check_options(ctx, scenario, transfer.pep)
     if scenario:
         run_scenario(scenario, wanted)

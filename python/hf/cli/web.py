@@ -64,7 +64,7 @@ def get(url: str, door: str, budget: int) -> None:
 @click.option("--allow", multiple=True, metavar="PREFIX",
               help="Fetch from these addresses though they are not public; may be repeated.")
 def store(urls: Tuple[str, ...], folder: str, allow: Tuple[str, ...]) -> None:
-    """Store web pages with their pictures in a folder, by the internet, for hf bench web.
+    """Store web pages with their pictures in a folder, by the internet, for hf-lab bench web.
 
     Nothing goes over HF. A page that is stored already is an error.
     """

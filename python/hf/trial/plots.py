@@ -5,7 +5,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ..lab.pictures import style
+from ..pictures import style
 from .findings import Findings, mode_order
 
 #: Inches. Text stays readable on a phone, which shows the whole width.

@@ -6,7 +6,8 @@ from .. import hf_python as _hf
 from .library import Library
 
 #: Octets of an answer for a page that is not known: the medians of 89 stored pages for text, and
-#: with ten small pictures (docs/measurements/web.md); of a page as it is, the median of 45.
+#: with ten small pictures (laboratory/results/measurements/web.md).
+#: Of a page as it is: the median of 45.
 UNKNOWN = {"text": 7_000, "pictures": 50_000, "as it is": 223_000}
 #: Octets of a request with its headers, and seconds of the shore station for fetching.
 REQUEST_OCTETS, FETCH_S = 120, 1.0

@@ -9,7 +9,7 @@ from PIL import Image
 from .reduce import LEAST_SIDE
 
 #: Largest width and height of a small picture, and quality of its WebP. Photographs then take 1.3
-#: to 3.1 kB (hf bench web).
+#: to 3.1 kB (hf-lab bench web).
 MAX_SIDE, QUALITY = 160, 20
 #: Most octets of a picture that is fetched, and most pixels that are decoded.
 MAX_OCTETS, MAX_PIXELS = 4_000_000, 16_000_000

@@ -36,8 +36,8 @@ constexpr float clear_lead = 12, last_lead = 3;
 constexpr size_t max_segments = 12;
 /* How much of the noise's deviation the words explain in a segment; noise gives about 12 over the
  * six words. In the first segment, in all after it on average, in the last one if it is to be
- * trusted, in what follows the last one at most. On noise `hf ber noise` measures what they are
- * worth together with the search, at the threshold of the data `hf ber acquisition`; no derivation is
+ * trusted, in what follows the last one at most. On noise `hf-lab ber noise` measures what they are
+ * worth together with the search, at the threshold of the data `hf-lab ber acquisition`; no derivation is
  * known that would give the one against the other. */
 constexpr float least_first = 22, least_present = 18, last_present = 26,
                 ended_present = 22;

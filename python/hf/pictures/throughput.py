@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The picture of a throughput that the console measured."""
+from typing import Any, List
+
+from ..console import Sample
+from . import style
+
+
+def draw(path: str, title: str, samples: List[Sample]) -> None:
+    """Goodput over time as a picture."""
+    with style.figure(2, height=6, sharex=True) as (figure, (upper, lower)):
+        _panels(upper, lower, samples)
+        upper.set_title(title)
+        style.save(figure, path)
+
+
+def _panels(upper: Any, lower: Any, samples: List[Sample]) -> None:
+    times = [0.0] + [s.time for s in samples]
+    there = [s.octets_out for s in samples]
+    # Unconfirmed octets are known only until the station has accepted them.
+    out = ("there", there) if any(there) else ("submitted", [s.submitted for s in samples])
+    for name, values in ((out[0], [0] + out[1]),
+                         ("here", [0] + [s.octets_in for s in samples])):
+        if not any(values):
+            continue
+        upper.step(times, [v / 1000 for v in values], where="post", label=name)
+        lower.plot(times[1:], [8 * v / max(t, 1e-9) for t, v in zip(times[1:], values[1:])],
+                   label=name)
+    upper.set_ylabel("octets, kB")
+    lower.set_ylabel("mean goodput, bit/s")
+    lower.set_xlabel("time, s")
+    for axes in (upper, lower):
+        axes.grid(True, alpha=0.3)
+        style.legend_beside(axes)
