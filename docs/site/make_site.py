@@ -3,8 +3,8 @@
 """make_site.py FOLDER: the site of docs/ below FOLDER: its sources in source/, the site in html/,
 html/api by Doxygen if it is installed. A warning of Sphinx or Doxygen is an error.
 
-make_site.py --pages: write the pages of docs/reference that are generated from the code. They are
-in the tree, so that links to them work in a clone and on a forge."""
+make_site.py --pages: write docs/reference/station-files.md, which is generated from the code and
+in the tree."""
 import os
 import shutil
 import subprocess
@@ -35,7 +35,7 @@ def lay_out(source: str) -> None:
     with open(os.path.join(source, "release-notes.md"), encoding="utf-8") as file:
         notes = file.read().replace("](../CHANGELOG.md)", "](changelog.md)")
     write(source, {"changelog": changelog, "release-notes": notes})
-    write(os.path.join(source, "reference"), {"api": pages.API})
+    write(os.path.join(source, "reference"), {"api": pages.API, **pages.generated(TREE)})
 
 
 def in_one_folder(text: str) -> str:
@@ -84,6 +84,8 @@ def main(folder: str) -> int:
 
 if __name__ == "__main__":
     if sys.argv[1] == "--pages":
-        write(os.path.join(TREE, "docs", "reference"), pages.generated(TREE))
+        write(os.path.join(TREE, "docs", "reference"),
+              {name: text for name, text in pages.generated(TREE).items()
+               if name in pages.IN_TREE})
     else:
         sys.exit(main(os.path.abspath(sys.argv[1])))

@@ -32,6 +32,10 @@ def generated(tree: str) -> Dict[str, str]:
     return {name: NOTE + text.rstrip() + "\n" for name, text in made.items()}
 
 
+#: Those of the tree. The others say what --help, manual pages and the Companion say.
+IN_TREE = ("station-files",)
+
+
 def cell(text: str) -> str:
     """Text that may stand in a table."""
     return re.sub(r"\s+", " ", text).replace("|", "\\|").replace("<", "\\<").replace("*", "\\*")

@@ -27,7 +27,7 @@ NOT_OURS = ("build/", "lib/python3", "lib/systemd/system", "share/", "netinet/",
             "python/hf/cli/NAME.py")
 #: Vectors and what programs measured are kept as they are, and name their own files.
 KEPT = re.compile(r"tests/(vectors/.*\.(vec|csv|json|npz)|fuzz/corpus/)|CHANGELOG\.md|COPYING|"
-                  r"docs/reference/commands\.md|laboratory/(results/|README)|"
+                  r"laboratory/(results/|README)|"
                   r"tests/python/test_references\.py")
 
 #: Folders of a build, where git does not tell which files belong to the tree.
