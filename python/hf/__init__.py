@@ -7,9 +7,34 @@ modem_client, ticker, from_audio, to_audio, from_sdr, to_sdr, soapy_source, soap
 Engines without a flowgraph: mode, timing, modulate(), receiver, ale_words(), ale_modulate(),
 ale_receiver, combine(), combining_receiver, channel_model, audio_to_baseband, baseband_to_audio.
 """
-from .hf_python import *  # noqa: F401,F403
-from .version import __version__  # noqa: F401
-from .combination import combine  # noqa: F401
-from . import settings as _settings
+import os as _os
+import sys as _sys
+from typing import Any as _Any, List as _List
 
-_settings.document()
+from .version import __version__  # noqa: F401
+
+_MODULES = {_name.split(".")[0] for _name in _os.listdir(_os.path.dirname(__file__))}
+
+
+def _load() -> None:
+    """The blocks and engines. They take half a second, so that `hf --help` does without."""
+    from . import hf_python, settings
+    from .combination import combine
+    blocks = {name: value for name, value in vars(hf_python).items() if name[0] != "_"}
+    globals().update({**blocks, **globals(), "combine": combine, "_loaded": True})
+    settings.document()
+
+
+def __getattr__(name: str) -> _Any:
+    if name == "__all__":
+        return [known for known in __dir__() if not known.startswith("_")]
+    if name.startswith("_") or name in _MODULES or "_loaded" in globals():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    _load()
+    return getattr(_sys.modules[__name__], name)
+
+
+def __dir__() -> _List[str]:
+    if "_loaded" not in globals():
+        _load()
+    return [name for name in globals() if not name.startswith("_") or name.startswith("__")]

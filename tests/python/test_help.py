@@ -37,7 +37,7 @@ def test_help_of_a_block_says_what_it_does_and_every_parameter(name):
     assert "\\" not in description and "std::" not in text
 
 
-CLASSES = {name: x for name, x in vars(hf).items()
+CLASSES = {name: x for name, x in inspect.getmembers(hf)
            if isinstance(x, type) and (hasattr(x, "to_basic_block") or name.endswith("air"))}
 #: Parameters that count something or compare: they have no unit.
 PLAIN = {"seed", "effort", "stations", "channels", "streams", "channel", "antennas", "agc_blocks",
