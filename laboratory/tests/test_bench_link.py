@@ -9,7 +9,7 @@ from hflab.link import targets
 
 
 def test_every_row_is_printed_and_misses_come_first():
-    r = subprocess.run(["hf", "bench", "link", "--quick"], capture_output=True, text=True,
+    r = subprocess.run(["hf-lab", "bench", "link", "--quick"], capture_output=True, text=True,
                        timeout=600)
     assert r.returncode == 0, r.stderr
     met, wanted = map(int, re.match(r"(\d+) of (\d+) targets met", r.stdout).groups())

@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from gnuradio import hf
-from gnuradio.hf.cli import bench
-from gnuradio.hf.cli.ber import command
+from hflab.cli import bench
+from hflab.cli.ber import command
 from gnuradio.hf.simulation import block_errors as errors
 from hflab import sweep
 from hflab.receiver import acquisition, ber, curves
@@ -314,10 +314,9 @@ def test_trials_run_on_a_dask_cluster():
 
 def test_every_experiment_can_run_on_a_dask_cluster():
     """All of them have the options of the pool."""
-    for group, names in ((command, ["run", "standard", "acquisition", "noise",
-                                    "snr-report"]),
+    for group, names in ((command, ["run", "standard", "acquisition", "noise"]),
                          (bench.command, ["link", "faults", "papers", "interactive", "adaptive",
-                                          "compression", "curves", "learned", "late-entry"])):
+                                          "curves"])):
         for name in names:
             assert {"jobs", "scheduler"} <= {p.name for p in group.commands[name].params}, name
 
@@ -350,7 +349,6 @@ def test_command(tmp_path):
     (["standard", "--row", "P03", "--at-target"], "no row P03"),
     (["acquisition", "--bandwidth", "7"], "--bandwidth"),
     (["noise", "--channel", "dry"], "dry"),
-    (["snr-report", "--lead", "x"], "--lead"),
 ])
 def test_wrong_use(arguments, text):
     done = CliRunner(mix_stderr=False).invoke(command, arguments)

@@ -145,12 +145,12 @@ def test_a_good_day_carries_what_the_link_can():
 
 
 def hf(*arguments):
-    return subprocess.run(["hf", "sim", *arguments], capture_output=True, text=True)
+    return subprocess.run(["hf-lab", "day", *arguments], capture_output=True, text=True)
 
 
 def test_the_command(tmp_path):
     picture = tmp_path / "day.svg"
-    r = hf("--day", "--seed", "2", "--json", "--plot", str(picture))
+    r = hf("--seed", "2", "--json", "--plot", str(picture))
     assert r.returncode == 0, r.stderr
     octets = {name: v[0] for name, v in json.loads(r.stdout)["octets"].items()}
     assert len(octets) == 9 and os.path.getsize(picture) > 10000
@@ -159,10 +159,7 @@ def test_the_command(tmp_path):
 
 
 @pytest.mark.parametrize("arguments, said", [
-    (["--day", "--octets", "5"], "'octets' cannot be used with --day"),
-    (["--plot", "x.png"], "--plot needs --day"),
-    (["--day", "x.toml"], "--day cannot be used with a scenario"),
-    (["--day", "--plot", "x.gif"], "x.gif")])
+    (["--days", "0"], "0"), (["--plot", "x.gif"], "x.gif")])
 def test_wrong_use(arguments, said):
     r = hf(*arguments)
     assert r.returncode in (1, 2) and said in r.stderr

@@ -29,7 +29,7 @@ def test_a_wrong_octet_is_found(tmp_path):
 
 
 def test_the_command_reports_and_succeeds(tmp_path):
-    r = subprocess.run(["hf", "bench", "tshark", "--hours", "0.05", "--out", str(tmp_path)],
+    r = subprocess.run(["hf-lab", "bench", "tshark", "--hours", "0.05", "--out", str(tmp_path)],
                        capture_output=True, text=True, timeout=120)
     assert r.returncode == 0, r.stderr
     assert "| **CRCs: wrong** | **0** |" in r.stdout

@@ -147,7 +147,7 @@ def test_frames_of_ardop_are_read_from_its_output(tmp_path, monkeypatch):
 
 def test_command_resumes(tmp_path):
     path = tmp_path / "league.csv"
-    command = ["hf", "bench", "league", "--channel", "awgn", "--snr", "25", "--octets", "300",
+    command = ["hf-lab", "bench", "league", "--channel", "awgn", "--snr", "25", "--octets", "300",
                "--trials", "1", "--csv", str(path)]
     first = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     rows = path.read_text()

@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture(scope="module", name="report")
 def under_fire():
-    done = subprocess.run(["hf", "bench", "nemesis", "--runs", "1", "--minutes", "0.5"],
+    done = subprocess.run(["hf-lab", "bench", "nemesis", "--runs", "1", "--minutes", "0.5"],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

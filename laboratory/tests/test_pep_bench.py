@@ -13,7 +13,7 @@ def row(table, **wanted):
 
 
 def test_quick_report_misses_nothing_of_size_and_speed():
-    result = subprocess.run(["hf", "bench", "papers", "--quick", "--table", "size and speed"],
+    result = subprocess.run(["hf-lab", "bench", "papers", "--quick", "--table", "size and speed"],
                             text=True, capture_output=True, check=True)
     assert "55 of 55 published cells beaten" in result.stdout
     assert "### Missed" not in result.stdout
@@ -34,7 +34,7 @@ def test_a_ping_works_where_it_failed():
 
 
 def test_a_table_that_does_not_exist_is_named():
-    result = subprocess.run(["hf", "bench", "papers", "--table", "tea"], text=True,
+    result = subprocess.run(["hf-lab", "bench", "papers", "--table", "tea"], text=True,
                             capture_output=True)
     assert result.returncode == 2
     assert "tea" in result.stderr

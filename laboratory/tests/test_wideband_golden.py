@@ -12,7 +12,7 @@ import pytest
 import gnuradio.hf as hf
 from hflab import experiments
 
-VECTORS = pathlib.Path(__file__).resolve().parents[1] / "vectors" / "waveform"
+VECTORS = pathlib.Path(__file__).resolve().parents[2] / "tests" / "vectors" / "waveform"
 CASES = json.loads((VECTORS / "wideband.json").read_text())
 ARRAYS = np.load(VECTORS / "wideband.npz")
 EOM = np.array([0x4B65A5B2 >> (31 - n) & 1 for n in range(32)], np.uint8)

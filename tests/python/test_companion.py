@@ -21,7 +21,8 @@ MODES = [str(m) for m in hf.mode.all() if str(m).startswith("4539") or
          (m.interleaver == "S" and m.constraint_length == 7)]
 #: Displays: in Python, of Qt sinks.
 VIEWS = ["constellation", "impulse_response", "history", "waterfall"]
-NAMES = [n for n, x in inspect.getmembers(hf) if isinstance(x, type) and hasattr(x, "to_basic_block")]
+NAMES = [n for n, x in inspect.getmembers(hf)
+         if isinstance(x, type) and hasattr(x, "to_basic_block")]
 
 
 def test_every_block_has_a_description():

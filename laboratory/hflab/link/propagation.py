@@ -2,7 +2,7 @@
 """SNR between two places by hour and frequency, as VOACAP predicts it: facts for `hf-lab day`.
 
 The table beside this file was made once. With voacapl (public domain) and its data installed by
-makeitshfbc, `python3 -m gnuradio.hf.lab.link.propagation > propagation.csv` makes it again.
+makeitshfbc, `python3 -m hflab.link.propagation > propagation.csv` makes it again.
 """
 import csv
 from dataclasses import dataclass

@@ -23,6 +23,8 @@ CONGESTION = "cubic"
 REST_SPEED = 30.0
 #: The hf command of this package, whether installed or not.
 HF = [sys.executable, "-c", "from gnuradio.hf.cli import main; main()"]
+#: The command hf-lab.
+HF_LAB = [sys.executable, "-c", "from hflab.cli import main; main()"]
 
 
 class Transfer(NamedTuple):
@@ -62,13 +64,13 @@ def transfer(setting: pair.Setting, octets: int, limit_s: float = 3600, greet: b
     with tempfile.TemporaryDirectory(prefix="hf-tcp-") as folder, \
             pair.Pair(setting, on_description=on_description) as p:
         series = f"{folder}/far.csv"
-        server = p.start("B", [*HF, "tcp", "serve", "--address", pair.ADDRESSES["B"], "--port",
+        server = p.start("B", [*HF_LAB, "tcp", "serve", "--address", pair.ADDRESSES["B"], "--port",
                                str(SERVER_PORT), "--limit", str(limit_s), "--csv", series],
                          stderr=subprocess.PIPE, text=True)
         started(server, "listening", "hf-lab tcp serve")
 
         def run(size: int, path: str) -> str:
-            client = p.start("A", [*HF, "tcp", "send", pair.ADDRESSES["B"], "--port",
+            client = p.start("A", [*HF_LAB, "tcp", "send", pair.ADDRESSES["B"], "--port",
                                    str(SERVER_PORT), "--size", str(size / 1000), "--limit",
                                    str(limit_s), "--congestion", CONGESTION, "--csv", path],
                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)

@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def server(tmp_path):
-    process = subprocess.Popen(["hf", "tcp", "serve", "--port", "0", "--bit-rate", "9600",
+    process = subprocess.Popen(["hf-lab", "tcp", "serve", "--port", "0", "--bit-rate", "9600",
                                 "--csv", "far.csv", "--plot", "far.png"], cwd=tmp_path,
                                stderr=subprocess.PIPE, text=True)
     try:
@@ -23,7 +23,8 @@ def server(tmp_path):
 def test_transfers_tables_series_and_plots(server, tmp_path):
     port, process = server
     result = subprocess.run(
-        ["hf", "tcp", "send", "127.0.0.1", "--port", str(port), "--size", "0.1", "--size", "250",
+        ["hf-lab", "tcp", "send", "127.0.0.1", "--port", str(port), "--size", "0.1", "--size",
+         "250",
          "--bit-rate", "9600", "--csv", "near.csv"],
         cwd=tmp_path, text=True, capture_output=True, timeout=60)
     assert result.returncode == 0, result.stderr
@@ -52,13 +53,14 @@ def test_a_stranger_is_refused_and_the_server_lives_on(server):
     with socket.create_connection(("127.0.0.1", port), 10) as stranger:
         stranger.sendall(b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n")
         assert "not those of hf-lab tcp send" in process.stderr.readline()
-    result = subprocess.run(["hf", "tcp", "send", "127.0.0.1", "--port", str(port)], timeout=60,
+    result = subprocess.run(["hf-lab", "tcp", "send", "127.0.0.1", "--port", str(port)],
+                            timeout=60,
                             text=True, capture_output=True)
     assert result.returncode == 0, result.stderr
 
 
 def test_failure_is_said(tmp_path):
-    result = subprocess.run(["hf", "tcp", "send", "127.0.0.1", "--port", "1"], cwd=tmp_path,
+    result = subprocess.run(["hf-lab", "tcp", "send", "127.0.0.1", "--port", "1"], cwd=tmp_path,
                             text=True, capture_output=True)
     assert result.returncode == 1
     assert "refused" in result.stderr and "Traceback" not in result.stderr
