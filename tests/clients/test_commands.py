@@ -134,11 +134,36 @@ def test_file_by_udop_to_all(servers, folder):
 
 
 def test_chat(servers):
-    far = waiting("chat", "--server", servers[1], "--count", "2", "--timeout", "60")
-    result = hf("chat", "--to", "1.2.0.2", "--server", servers[0], input="QRV?\nGrüße\n")
+    far = waiting("chat", "--server", servers[1], "--count", "3", "--timeout", "60")
+    result = hf("chat", "--to", "1.2.0.2", "--server", servers[0],
+                input="QRV?\nGrüße\n你好\n")
     assert result.returncode == 0, result.stderr
     said, _ = far.communicate(timeout=80)
-    assert said == "1.2.0.1: QRV?\n1.2.0.1: Gr??e\n"
+    assert said == "1.2.0.1: QRV?\n1.2.0.1: Grüße\n1.2.0.1: 你好\n"
+
+
+def test_chat_refuses_what_it_cannot_send(servers):
+    """A group cannot agree to UTF-8, and an octet that is no UTF-8 is no text."""
+    result = subprocess.run(["hf", "chat", "--to", "31.255.255.255", "--server", servers[0]],
+                            input="Grüße\nfünf\n".encode("latin-1") + "Grüße\nfive\n".encode(),
+                            capture_output=True, timeout=60)
+    said = result.stderr.decode()
+    assert result.returncode == 1 and "Traceback" not in said
+    assert "not sent: octet 0xfc is not utf-8: Gr" in said and "f\ufffdnf" in said
+    assert "a group may read only ASCII; write it in ASCII, for example: Grusse" in said
+    assert "3 messages not confirmed" in said
+
+
+def test_a_terminal_without_utf_8_shows_question_marks(servers):
+    environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    far = subprocess.Popen(["hf", "chat", "--server", servers[1], "--count", "1", "--timeout",
+                            "60"], env=environment, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE)
+    assert far.stderr.readline().startswith(b"bound")
+    result = hf("chat", "--to", "1.2.0.2", "--server", servers[0], input="Grüße 你好\n")
+    assert result.returncode == 0, result.stderr
+    said, wrong = far.communicate(timeout=80)
+    assert said == "1.2.0.1: Grüße ??\n".encode("latin-1") and not wrong
 
 
 @pytest.mark.parametrize("arguments, named", [

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Segmentation and reassembly: order, loss, repeats, limits, anything at all.
 #include "s5066/clients/bftp.h"
-#include "s5066/clients/hfchat.h"
 #include "s5066/clients/rcop.h"
 
 #include <gtest/gtest.h>
@@ -193,48 +192,4 @@ TEST(rcop, anything_may_come)
     }
     EXPECT_GT(messages, 1000u);
     EXPECT_GT(a.stats().malformed, 100u);
-}
-
-TEST(hfchat, one_line_one_u_pdu)
-{
-    const auto all = hfchat_u_pdus("QSL?\nGr\xc3\xbc\xc3\x9f"
-                                   "e\r\n\ttab",
-                                   2048);
-    ASSERT_EQ(all.size(), 3u);
-    EXPECT_EQ(all[0], (octets{ 'Q', 'S', 'L', '?', '\r', '\n' }));
-    EXPECT_EQ(decode_hfchat(all[1].data(), all[1].size()), "Gr??e");
-    EXPECT_EQ(decode_hfchat(all[2].data(), all[2].size()), " tab");
-    EXPECT_TRUE(hfchat_u_pdus("", 2048).empty());
-    EXPECT_TRUE(hfchat_u_pdus("x", 2).empty());
-}
-
-TEST(hfchat, long_lines_are_cut_at_the_mtu)
-{
-    const auto all = hfchat_u_pdus(std::string(5000, 'x'), 2048);
-    ASSERT_EQ(all.size(), 3u);
-    std::string text;
-    for (const auto& u : all) {
-        EXPECT_LE(u.size(), 2048u);
-        text += decode_hfchat(u.data(), u.size()).value();
-    }
-    EXPECT_EQ(text, std::string(5000, 'x'));
-}
-
-TEST(hfchat, anything_may_come)
-{
-    std::mt19937 rng(3);
-    for (int k = 0; k < 20000; ++k) {
-        octets u = pattern(rng() % 30, rng());
-        if (rng() % 2) {
-            u.push_back('\r');
-            u.push_back('\n');
-        }
-        const auto text = decode_hfchat(u.data(), u.size());
-        if (text) {
-            for (const char c : *text) {
-                ASSERT_TRUE(c >= ' ' && c <= '~');
-            }
-        }
-    }
-    EXPECT_FALSE(decode_hfchat(nullptr, 0));
 }

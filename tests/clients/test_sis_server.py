@@ -7,7 +7,7 @@ import threading
 import time
 
 from gnuradio import gr, hf
-from gnuradio.hf import sis, station
+from gnuradio.hf import orderwire, sis, station
 from gnuradio.hf.sis import s5066
 import pytest
 
@@ -398,7 +398,7 @@ def test_message_does_not_wait_for_what_another_client_has_queued():
     """hf chat beside hf console throughput, as users run them."""
     with TwoStations("4539-2400S") as two, \
             sis.Client(two.servers[1]) as far, sis.Client(two.servers[1]) as sink:
-        far.bind(s5066.SAP_HFCHAT)
+        far.bind(orderwire.SAP)
         sink.bind(9)
         bulk = subprocess.Popen(["hf", "console", "throughput", "--to", "1.2.0.2", "--sap", "9",
                                  "--server", two.servers[0], "--octets", "10000000",

@@ -6,7 +6,6 @@
 #include "s5066/clients/cftp.h"
 #include "s5066/clients/coss.h"
 #include "s5066/clients/ether.h"
-#include "s5066/clients/hfchat.h"
 #include "s5066/clients/rcop.h"
 
 using namespace gr::hf;
@@ -20,7 +19,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* p, size_t n)
         FUZZ_CHECK(s5066::encode(*s) == all);
     s5066::decode_bftp_header(p, n);
     s5066::decode_bftp(all);
-    s5066::decode_hfchat(p, n);
     s5066::decode_coss_dense(p, n);
     if (const auto f = s5066::decode_ether(p, n))
         FUZZ_CHECK(

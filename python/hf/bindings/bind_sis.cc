@@ -3,7 +3,6 @@
 // S_primitives and formats of Annex F, for SIS clients in Python: submodule s5066.
 #include "s5066/clients/bftp.h"
 #include "s5066/clients/cftp.h"
-#include "s5066/clients/hfchat.h"
 #include "s5066/clients/rcop.h"
 #include "s5066/pdu/d_pdu.h"
 #include "s5066/pdu/s_primitive.h"
@@ -372,38 +371,14 @@ void bind_cftp(py::module& m)
         "U_PDU that acknowledges a file.");
 }
 
-void bind_hfchat(py::module& m)
-{
-    m.def(
-        "hfchat_u_pdus",
-        [](const std::string& text, size_t mtu) {
-            std::vector<py::bytes> all;
-            for (const auto& u : hfchat_u_pdus(text, mtu))
-                all.push_back(to_bytes(u));
-            return all;
-        },
-        py::arg("text"),
-        py::arg("mtu") = sis_mtu,
-        "U_PDUs of a text for the operator orderwire, one for each line.");
-    m.def(
-        "decode_hfchat",
-        [](const py::bytes& b) {
-            const auto v = from_bytes(b);
-            return decode_hfchat(v.data(), v.size());
-        },
-        "Text of a U_PDU of the operator orderwire, or None.");
-}
-
 void bind_clients(py::module& m)
 {
-    m.attr("SAP_HFCHAT") = sap_hfchat;
     m.attr("SAP_RCOP") = sap_rcop;
     m.attr("SAP_UDOP") = sap_udop;
     m.attr("APP_BFTP") = uint16_t(app_bftp);
     bind_rcop(m);
     bind_file_transfer(m);
     bind_cftp(m);
-    bind_hfchat(m);
 }
 
 } // namespace

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The hf command line. Each command lives in the module of its name and is imported when it
 is called, so that the program starts fast."""
+import codecs
 import importlib
+import io
 import os
 import signal
 import sys
@@ -120,11 +122,17 @@ def _interrupt_again(ignored: Any) -> None:
 
 def _open_standard_streams() -> None:
     """Open standard streams that the caller has closed. Otherwise the next files opened would
-    take their place."""
+    take their place. A terminal without UTF-8 shows a question mark for what it lacks."""
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w",
                                     encoding="utf-8"))
+    if isinstance(sys.stdout, io.TextIOWrapper) and not _writes_all(sys.stdout.encoding):
+        sys.stdout.reconfigure(errors="replace")
+
+
+def _writes_all(encoding: str) -> bool:
+    return codecs.lookup(encoding).name.startswith("utf-")
 
 
 def main(group: click.Command = hf) -> None:

@@ -9,15 +9,15 @@ from typing import Any, Optional
 
 import click
 
-from .. import sis
-from ..sis import s5066
+from .. import orderwire, sis
+from ..plain_text import plain
 from . import fail
 from ._server import NODE, server_options
 
 
-def read_lines(lines: "queue.Queue[Optional[str]]") -> None:
+def read_lines(lines: "queue.Queue[Optional[bytes]]") -> None:
     """Put the lines of standard input into a queue, then None."""
-    for line in sys.stdin:
+    for line in sys.stdin.buffer:
         lines.put(line)
     lines.put(None)
 
@@ -27,32 +27,35 @@ class Chat:
 
     def __init__(self, client: sis.Client, node: Optional[str], repeats: int,
                  priority: int) -> None:
-        self.client, self.node, self.priority = client, node, priority
-        group = node is not None and s5066.address(node).is_group()
-        self.mode = sis.service("non_arq", retransmissions=repeats) if group else \
-            sis.service("arq", "node", "in_order")
-        self.unconfirmed = self.received = self.failed = 0
+        self.node = node
+        self.wire = orderwire.Orderwire(client, repeats, priority, changed=self._changed)
+        self.received = self.failed = 0
 
-    def say(self, text: str) -> None:
+    def say(self, line: bytes) -> None:
         """Send a line. Needs a node."""
-        for u_pdu in s5066.hfchat_u_pdus(text, self.client.mtu):
-            self.client.send(self.node, u_pdu, mode=self.mode, priority=self.priority)
-            self.unconfirmed += self.mode.mode == s5066.transmission_mode.arq
+        assert self.node is not None
+        try:
+            text = line.decode(sys.stdin.encoding or "utf-8").strip("\r\n")
+        except UnicodeDecodeError as error:
+            self.failed += 1
+            click.echo(f"not sent: octet 0x{line[error.start]:02x} is not {error.encoding}: "
+                       f"{plain(line.decode('ascii', 'replace').rstrip())}", err=True)
+            return
+        self.wire.say(self.node, text)
 
     def take(self, p: Any) -> None:
-        """Process a received primitive."""
-        if isinstance(p, s5066.s_unidata_indication):
-            text = s5066.decode_hfchat(p.u_pdu)
-            if text is not None:
-                self.received += 1
-                print(f"{p.src}: {text}", flush=True)
-        elif isinstance(p, s5066.s_unidata_request_confirm):
-            self.unconfirmed -= 1
-        elif isinstance(p, s5066.s_unidata_request_rejected):
-            self.unconfirmed -= 1
+        """Process a received primitive, None if there was none."""
+        found = self.wire.take(p)
+        if found is not None:
+            self.received += 1
+            print("{}: {}".format(*found), flush=True)
+
+    def _changed(self, message: orderwire.Message) -> None:
+        if message.state == "asking":
+            click.echo(f"asks whether {message.node} reads more than ASCII", err=True)
+        elif message.has_failed:
             self.failed += 1
-            text = s5066.decode_hfchat(p.u_pdu) or ""
-            click.echo(f"not delivered ({sis.reason(p)}): {text}", err=True)
+            click.echo(f"{message.state}: {plain(message.text)}", err=True)
 
 
 @click.command()
@@ -74,34 +77,37 @@ def command(node: Optional[str], repeats: int, priority: int, count: Optional[in
     Each line of standard input is a message. At the end of input the command waits until the far
     node has confirmed all messages, and until --count messages have arrived. The exit status is 0
     only if none was lost.
+
+    Text beyond ASCII is sent only to a station that understands it. The command asks the station
+    first. Otherwise it refuses the line and shows a spelling in ASCII.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     begin = time.monotonic()
-    lines: "queue.Queue[Optional[str]]" = queue.Queue(1000)
+    lines: "queue.Queue[Optional[bytes]]" = queue.Queue(1000)
     reading = node is not None
     if reading:
         threading.Thread(target=read_lines, args=(lines,), daemon=True).start()
     try:
         with sis.Client(server) as client:
-            client.bind(s5066.SAP_HFCHAT, rank, sis.service("arq", "node", "in_order"))
-            click.echo(f"bound SAP {s5066.SAP_HFCHAT} at {server}", err=True)
+            client.bind(orderwire.SAP, rank, sis.service("arq", "node", "in_order"))
+            click.echo(f"bound SAP {orderwire.SAP} at {server}", err=True)
             chat = Chat(client, node, repeats, priority)
-            while reading or chat.unconfirmed > 0 or \
+            while reading or chat.wire.is_busy or \
                     (node is None and count is None) or chat.received < (count or 0):
                 if count is not None and chat.received >= count and node is None:
                     break
                 if timeout is not None and time.monotonic() - begin > timeout:
                     break
-                if reading and not lines.empty():
+                if reading and client.flow_on and not lines.empty():
                     line = lines.get()
                     reading = line is not None
                     if line is not None:
                         chat.say(line)
                 chat.take(client.next(timeout=0.1))
+            chat.wire.close("the time is over")
     except KeyboardInterrupt:
         return
     except sis.SisError as error:
         raise fail(str(error)) from None
-    if chat.failed or chat.unconfirmed or chat.received < (count or 0):
-        raise fail(f"{chat.failed + chat.unconfirmed} messages not confirmed, "
-                   f"{chat.received} received")
+    if chat.failed or chat.received < (count or 0):
+        raise fail(f"{chat.failed} messages not confirmed, {chat.received} received")

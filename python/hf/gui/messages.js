@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Chat, files and mail of a station. Only with --control. Texts of others are set as text, never as markup.
-const WORDS = { waiting: "waiting for its turn", sending: "on its way", delivered: "delivered",
+const WORDS = { waiting: "waiting for its turn", asking: "asks whether the station reads more than ASCII",
+  sending: "on its way", delivered: "delivered",
   received: "", sent: "sent, without acknowledgement" };
 const KINDS = { chat: "", file: "File " };
 

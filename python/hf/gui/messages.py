@@ -8,7 +8,7 @@ import threading
 import time
 from typing import Any, Callable, Deque, Dict, List, Optional
 
-from .. import files, sis
+from .. import files, orderwire, sis
 from ..sis import s5066
 
 #: Longest text of a chat message, octets of UTF-8, and longest name of a file, characters.
@@ -30,8 +30,9 @@ class Conversation:
 
     def add(self, kind: str, way: str, peer: str, text: str, state: str = "",
             octets: int = 0) -> Dict[str, Any]:
-        """Add an entry. kind: chat or file. way: in or out. state: waiting, sending,
-        delivered, received, sent (without acknowledgement), or why it failed. Returns it."""
+        """Add an entry. kind: chat or file. way: in or out. state: waiting, asking (whether the
+        peer reads more than ASCII), sending, delivered, received, sent (without acknowledgement),
+        or why it failed. Returns it."""
         entry = {"kind": kind, "way": way, "peer": peer, "text": text, "state": state,
                  "octets": octets, "at": round(time.time())}
         with self._lock:
@@ -64,7 +65,6 @@ class Messages:
         self._stop = threading.Event()
         self._threads: List[threading.Thread] = []
         self._lock = threading.Lock()
-        self._unconfirmed: Dict[bytes, Deque[Dict[str, Any]]] = {}
         self.sending = ""  #: name of the file that is being sent
         self.mail: Any = None  #: desk of the mail gateway (mail.Desk), while it runs
 
@@ -83,7 +83,7 @@ class Messages:
                 raise ValueError(self.failure)
             clients: List[sis.Client] = []
             try:
-                clients.append(_bound(self.server, s5066.SAP_HFCHAT,
+                clients.append(_bound(self.server, orderwire.SAP,
                                       sis.service("arq", "node", "in_order")))
                 if self.inbox is not None:
                     clients.append(_bound(self.server, s5066.SAP_RCOP, sis.service("arq")))
@@ -180,53 +180,21 @@ class Messages:
                                       "not sent: messages were closed")
 
     def _run_chat(self, client: sis.Client) -> None:
+        wire = orderwire.Orderwire(
+            client, ttl_s=PATIENCE_S,
+            changed=lambda message: self.conversation.set(message.tag, message.state))
         try:
             while not self._stop.is_set():
                 if not self._chats.empty() and client.flow_on:
-                    self._submit(client, self._chats.get())
-                self._take_chat(client.next(timeout=0.1))
+                    entry = self._chats.get()
+                    wire.say(entry["peer"], entry["text"], entry)
+                found = wire.take(client.next(timeout=0.1))
+                if found is not None:
+                    self.conversation.add("chat", "in", found[0], found[1][:MOST_TEXT],
+                                          "received")
         finally:
             client.close()
-            for entries in self._unconfirmed.values():
-                for entry in entries:
-                    self.conversation.set(entry, "not known: messages were closed")
-            self._unconfirmed.clear()
-
-    def _submit(self, client: sis.Client, entry: Dict[str, Any]) -> None:
-        group = s5066.address(entry["peer"]).is_group()
-        mode = sis.service("non_arq", retransmissions=1) if group else \
-            sis.service("arq", "node", "in_order")
-        u_pdus = s5066.hfchat_u_pdus(entry["text"], client.mtu)
-        entry["parts"] = len(u_pdus)
-        for u_pdu in u_pdus:
-            if not client.send(entry["peer"], u_pdu, mode=mode, priority=15,
-                               ttl_s=PATIENCE_S, timeout=30):
-                self.conversation.set(entry, "not sent: the station accepts no data now")
-                return
-            if not group:
-                self._unconfirmed.setdefault(bytes(u_pdu), deque()).append(entry)
-        self.conversation.set(entry, "sent" if group else "sending")
-
-    def _take_chat(self, p: Any) -> None:
-        if isinstance(p, s5066.s_unidata_indication):
-            text = s5066.decode_hfchat(p.u_pdu)
-            if text is not None:
-                self.conversation.add("chat", "in", str(p.src), text[:MOST_TEXT], "received")
-            return
-        confirmed = isinstance(p, s5066.s_unidata_request_confirm)
-        if not confirmed and not isinstance(p, s5066.s_unidata_request_rejected):
-            return
-        entries = self._unconfirmed.get(bytes(p.u_pdu))
-        if not entries:
-            return
-        entry = entries.popleft()
-        if not entries:
-            del self._unconfirmed[bytes(p.u_pdu)]
-        entry["parts"] -= 1
-        if not confirmed:
-            self.conversation.set(entry, f"not delivered: {sis.reason(p)}")
-        elif not entry["parts"] and entry["state"] == "sending":
-            self.conversation.set(entry, "delivered")
+            wire.close("messages were closed")
 
     def _run_files(self, receiver: Optional[files.Receiver]) -> None:
         try:
