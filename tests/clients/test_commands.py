@@ -270,7 +270,8 @@ def test_a_file_that_nobody_receives_is_told_within_a_turn(tmp_path):
     # The first transmission of the data has room for most of it, and no second one was made.
     assert int(re.search(r"(\d+) of \d+ octets were confirmed", here.stderr)[1]) < 50000
     assert nowhere.returncode == 1 and "node does not respond" in nowhere.stderr
-    assert "calling 1.2.0.9: 3 s so far\n" in nowhere.stderr  # and this is no terminal
+    # And this is no terminal.
+    assert "to 1.2.0.9, nothing confirmed yet: 3 s so far\n" in nowhere.stderr
 
 
 @pytest.mark.parametrize("confirmed, label", [(0, "submitted"), (500, "there")])

@@ -3,6 +3,7 @@
 import json
 import random
 
+from gnuradio import hf
 from gnuradio.hf.gui import glance, progress, words
 import pytest
 
@@ -14,7 +15,7 @@ PROGRESS = {"total_octets": 0, "waiting_octets": 0, "done_octets": 0, "begin": N
             "in_bps": 0, "in_octets": 0, "out_minutes_bps": 0, "in_minutes_bps": 0,
             "last_heard": 590.0, "unanswered": 0, "troubles": {}}
 SENDS = {"total_octets": 80000, "waiting_octets": 46000, "done_octets": 34000, "begin": 500.0,
-         "out_bps": 9200}
+         "out_bps": 9200, "left_s": 40.0}
 FADING = [{"at": 595.0, "snr_db": 9.0, "quality": 0.9, "doppler_hz": 1.2}]
 
 
@@ -50,13 +51,16 @@ SENTENCES = {
                          spans=sent("4539-1200L", "4539-2400L", "4539-4800L")),
     "Sending data to 1.2.0.2, 34 of 80 kB, about 40 s left.":
         snapshot({"phase": "waiting for an answer"}, SENDS),
-    # Nothing is acknowledged yet: half of the mode's rate.
     "Sending data to 1.2.0.2, 0 of 900 octets, about 10 s left.":
         snapshot({"phase": "transmitting"}, {"total_octets": 900, "waiting_octets": 900,
-                                             "done_octets": 0, "begin": 580.0}),
+                                             "done_octets": 0, "begin": 580.0, "left_s": 6.0}),
     "Sending data to 16.0.0.1, 0 of 900 octets, about 10 s left.":
         snapshot({"phase": "transmitting", "peer": "16.0.0.1"},
-                 {"total_octets": 900, "waiting_octets": 900, "done_octets": 0, "begin": 599.0}),
+                 {"total_octets": 900, "waiting_octets": 900, "done_octets": 0,
+                  "begin": 599.0, "left_s": 6.0}),
+    "Calling 1.2.0.2: 600 of 900 octets on the air.":
+        snapshot({"phase": "transmitting"}, {"total_octets": 900, "waiting_octets": 900,
+                                             "done_octets": 0, "begin": 599.0, "air_octets": 600}),
     "Calling 1.2.0.2: 900 octets waiting.":
         snapshot({"phase": "transmitting"}, {"total_octets": 900, "waiting_octets": 900,
                                              "done_octets": 0, "begin": 599.0}),
@@ -148,7 +152,11 @@ def test_an_old_reception_says_nothing_of_the_channel():
 def test_what_waits_and_when_it_is_done():
     seen = glance.glance(snapshot({"phase": "transmitting"}, SENDS, flows=[{"octets": 1200}]))
     assert seen["waiting"] == "46 kB and 1.2 kB of IP packets"
-    assert seen["ready"] == "done in about 40 s" and seen["share"] == 0.425
+    assert seen["ready"] == "done in about 40 s"
+    assert seen["share"] == seen["share_sent"] == 0.425
+    seen = glance.glance(snapshot({"phase": "transmitting"}, {**SENDS, "air_octets": 23000}))
+    assert seen["waiting"] == "46 kB (23 kB sent, not confirmed)"
+    assert (seen["share"], seen["share_sent"]) == (0.425, 0.713)
     assert seen["speed"] == "out 69 kB a minute (9.2 kbit/s)"
     seen = glance.glance(snapshot())
     assert (seen["waiting"], seen["ready"], seen["share"], seen["speed"]) == \
@@ -158,10 +166,13 @@ def test_what_waits_and_when_it_is_done():
 def test_words_for_amounts_and_times():
     assert [words.amount(n) for n in (0, 999, 1000, 12345, 2.5e6)] == \
         ["0 octets", "999 octets", "1.0 kB", "12 kB", "2.5 MB"]
-    assert [words.duration(s) for s in (0, 36, 55, 56, 90, 3540, 3600, 86000, 1e6)] == \
-        ["5 s", "40 s", "55 s", "1 min", "2 min", "59 min", "1 h 0 min", "23 h", "more than a day"]
-    assert [words.mode_bps(m) for m in ("4539-4800L", "110A-75S", "5069-3-Walsh", "auto", "")] == \
-        [4800, 75, None, None, None]
+    assert [words.duration(s) for s in (0, 36, 55, 56, 90, 241, 301, 3540, 3600, 86000, 1e6)] == \
+        ["5 s", "40 s", "55 s", "1 min", "1 min 30 s", "4 min 10 s", "6 min", "59 min",
+         "1 h 0 min", "23 h", "more than a day"]
+    assert [words.mode_bps(m) for m in ("110A-75S", "5069-3-Walsh", "auto", "")] == \
+        [75, None, None, None]
+    for mode in hf.mode.all():
+        assert words.mode_bps(str(mode)) == mode.rate_bps
 
 
 def note(p, now, submitted=0, queued=0, unacknowledged=0, **stats):
@@ -185,6 +196,18 @@ def test_progress_of_a_piece_of_work():
     assert seen["out_minutes_bps"] == round(8 * 10000 / 120)
     assert note(p, 200, 12000, 2000, d_pdus_acked=100)["total_octets"] == 2000
     assert note(p, 600, 12000, 2000, d_pdus_acked=100)["out_minutes_bps"] == 0
+
+
+def test_what_a_client_holds_back_waits_too():
+    p = progress.Progress()
+    note(p, 0)
+    for k, held in enumerate((9000, 5000, 0)):
+        p.note({"now": 10 + k, "queued_octets": 1000, "unacknowledged": 0},
+               {"u_pdu_octets_submitted": 10000 - held}, held=held)
+        assert p.take()["total_octets"] == 10000
+    p.note({"now": 20, "queued_octets": 1000, "unacknowledged": 0},
+           {"u_pdu_octets_submitted": 1000}, held=9000)
+    assert note(p, 21, 1000, 1000)["waiting_octets"] == 1000  # given up
 
 
 def test_a_long_transmission_does_not_look_faster_than_it_was():

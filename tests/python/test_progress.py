@@ -55,6 +55,12 @@ def test_the_time_that_is_left_follows_from_what_is_done():
     assert progress.words() == (0.0, "30 s so far")
     progress.at(10)
     assert progress.words() == (0.25, " 25 %, 1:30 min left")
+    # Until the next step the time that is left falls.
+    clock.now = 60
+    progress.at(10)
+    assert progress.words() == (0.25, " 25 %, 1:00 min left")
+    clock.now = 200
+    assert progress.words() == (0.25, " 25 %, 0 s left")
     clock.now = 6000
     progress.add(10)
     assert progress.words() == (0.5, " 50 %, 1:40 h left")

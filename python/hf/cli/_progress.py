@@ -55,6 +55,7 @@ class Progress:
         hour."""
         self._what, self._total, self._clock = what, total, clock
         self._done, self._begin = 0.0, clock()
+        self._advanced = 0.0  # time of the last advance, since the start
         self._console = console or Console(stderr=True)
         terminal = self._console.is_terminal
         self._shown = shown and (terminal or lines)
@@ -78,6 +79,8 @@ class Progress:
 
     def at(self, done: float, what: str = "") -> None:
         """Set the amount that is done. what: new name of the work, if it changes."""
+        if done != self._done:
+            self._advanced = self._clock() - self._begin
         self._done, self._what = done, what or self._what
 
     def add(self, done: float, what: str = "") -> None:
@@ -86,7 +89,7 @@ class Progress:
 
     def share(self, share: float) -> None:
         """Set the share of the total that is done, 0 to 1."""
-        self._done = share * self._total
+        self.at(share * self._total)
 
     def _start_timer(self, seconds: float, action: Callable[[], None]) -> None:
         self._timer = threading.Timer(seconds, action)
@@ -122,8 +125,9 @@ class Progress:
         share = min(max(self._done / self._total, 0.0), 1.0) if self._total > 0 else 0.0
         if share < LEAST:
             return share, f"{duration(passed)} so far"
-        left = duration(passed * (1 - share) / share)
-        return share, f"{100 * share:3.0f} %, {left} left"
+        # Work may advance in large steps. Between them the rest falls, instead of rising.
+        left = max(0.0, self._advanced * (1 - share) / share - (passed - self._advanced))
+        return share, f"{100 * share:3.0f} %, {duration(left)} left"
 
     def line(self) -> Any:
         """The line on the terminal."""

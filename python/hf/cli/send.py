@@ -41,11 +41,12 @@ def command(path: str, node: str, name: Optional[str], udop: bool, repeats: int,
     def stage(s: files.Sending) -> str:
         if udop or 0 < s.confirmed < s.octets:
             return os.path.basename(path)
-        return f"receipt of {node}" if s.confirmed else f"calling {node}"
+        # The node reports only what is confirmed. Data may be on the air before that.
+        return f"receipt of {node}" if s.confirmed else f"to {node}, nothing confirmed yet"
 
     try:
-        with sis.Client(server) as client, Progress(f"calling {node}", len(data),
-                                                    lines=True) as bar:
+        with sis.Client(server) as client, Progress(
+                f"to {node}, nothing confirmed yet", len(data), lines=True) as bar:
             client.bind(s5066.SAP_UDOP if udop else s5066.SAP_RCOP, rank,
                         sis.service("non_arq" if udop else "arq"))
 

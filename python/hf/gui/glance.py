@@ -27,8 +27,9 @@ def glance(s: Snapshot) -> Dict[str, Any]:
     as the station is this moment. now: the same in words. me, peer: names, peer is empty if none
     is known. speed, speed_minutes: goodput now and over the last five minutes, each with its
     direction. channel: a word. channel_numbers: the numbers behind it. waiting, ready: what waits
-    and when it will be done. share: part of the work that is done, 0 to 1, or None. problems: a
-    list of what is wrong (what) and the remedy (remedy), the worst first.
+    and when it will be done. share: part of the work that is done, 0 to 1, or None. share_sent:
+    the same, with what was sent and is not acknowledged. problems: a list of what is wrong (what)
+    and the remedy (remedy), the worst first.
     """
     link, progress = s.get("link") or {}, s.get("progress") or {}
     work = _work(s, link, progress)
@@ -36,14 +37,16 @@ def glance(s: Snapshot) -> Dict[str, Any]:
     found = problems.problems(s)
     waiting, ready = _waiting(s, link, progress)
     total = progress.get("total_octets") or 0
+    busy = bool(total and progress["waiting_octets"])
     return {"sentence": _sentence(s, work, word, found), "state": _state(s),
             "now": _now(s) + _ale(s), "me": s["name"], "peer": link.get("peer") or "",
             "speed": _speed(progress.get("out_bps"), progress.get("in_bps"), work),
             "speed_minutes": _speed(progress.get("out_minutes_bps"),
                                     progress.get("in_minutes_bps"), work),
             "channel": word, "channel_numbers": numbers, "waiting": waiting, "ready": ready,
-            "share": round(progress["done_octets"] / total, 3)
-            if total and progress["waiting_octets"] else None,
+            "share": round(progress["done_octets"] / total, 3) if busy else None,
+            "share_sent": round((progress["done_octets"] + (progress.get("air_octets") or 0)) /
+                                total, 3) if busy else None,
             "problems": found}
 
 
@@ -168,7 +171,9 @@ def _sending(s: Snapshot, work: str, peer: str, progress: Snapshot, found: List[
         return f"Calling {peer}, which does not answer: {amount(progress['waiting_octets'])} " \
             "waiting"
     if _calls(s):
-        return f"Calling {peer}: {amount(progress['waiting_octets'])} waiting"
+        air = progress.get("air_octets") or 0
+        return f"Calling {peer}: " + (f"{part(air, total)} on the air" if air else
+                                      f"{amount(progress['waiting_octets'])} waiting")
     verb = "Exchanging data with" if work == "both" else f"Sending {_kind(s, True)} to"
     left = _left(progress, s)
     return f"{verb} {peer}, {part(done, total)}{', ' + left + ' left' if left else ''}"
@@ -185,15 +190,10 @@ def _calls(s: Snapshot) -> bool:
 
 
 def _left(progress: Snapshot, s: Snapshot) -> str:
-    """The time that is left, or an empty text while nothing is known of the rate."""
-    waiting, bps = progress.get("waiting_octets") or 0, progress.get("out_bps") or 0
+    """The time that is left, or an empty text while it is not known."""
+    left_s = progress.get("left_s")
     stuck = any(p["about"] in ("radio", "answer", "silence") for p in problems.problems(s))
-    if not waiting or stuck or _calls(s):
-        return ""
-    guess = mode_bps(s["link"].get("tx_mode") or "")
-    # Before the first acknowledgement: half of the mode's rate, the rest is turnarounds.
-    bps = bps if bps >= 1 else guess / 2 if guess else 0
-    return f"about {duration(8 * waiting / bps)}" if bps else ""
+    return "" if left_s is None or stuck or _calls(s) else f"about {duration(left_s)}"
 
 
 def _channel_words(s: Snapshot, word: str, found: List[Dict[str, str]]) -> str:
@@ -224,7 +224,9 @@ def _waiting(s: Snapshot, link: Snapshot, progress: Snapshot) -> "tuple[str, str
     """What waits, and when it will be done."""
     octets = progress.get("waiting_octets") or 0
     flows = sum(int(f["octets"]) for f in s.get("flows") or [])
-    parts = [amount(octets)] if octets else []
+    air = progress.get("air_octets") or 0
+    parts = [amount(octets) + (f" ({amount(air)} sent, not confirmed)" if air else "")] \
+        if octets else []
     if flows:
         parts.append(f"{amount(flows)} of IP packets")
     if not parts:

@@ -66,6 +66,7 @@ class Messages:
         self._threads: List[threading.Thread] = []
         self._lock = threading.Lock()
         self.sending = ""  #: name of the file that is being sent
+        self.unsubmitted = 0.0  #: octets of it that the station has not taken yet
         self.mail: Any = None  #: desk of the mail gateway (mail.Desk), while it runs
 
     @property
@@ -212,7 +213,7 @@ class Messages:
                 except (sis.SisError, ValueError) as error:
                     self.conversation.set(entry, f"not delivered: {error}")
                 finally:
-                    self.sending = ""
+                    self.sending, self.unsubmitted = "", 0.0
         finally:
             if receiver is not None:
                 receiver.client.close()
@@ -228,6 +229,7 @@ class Messages:
             if self._stop.is_set():
                 raise sis.SisError("messages were closed")
             if state.octets:
+                self.unsubmitted = float(state.octets - state.submitted)
                 done = state.submitted if group else state.confirmed
                 entry["octets_done"] = min(len(data), round(len(data) * done / state.octets))
 

@@ -67,9 +67,10 @@ function glance(node, g) {
   text(node, ".speed-minutes", g.speed_minutes);
   text(node, ".channel-numbers", g.channel_numbers && "(" + g.channel_numbers + ")");
   speak(node.querySelector(".spoken"), g.sentence);
-  const share = node.querySelector(".share");
-  share.hidden = g.share === null;
-  if (g.share !== null) share.value = g.share;
+  // Two colours: what has arrived, and what was sent.
+  const bars = node.querySelector(".bars");
+  bars.hidden = g.share === null;
+  if (g.share !== null) [bars.querySelector(".share").value, bars.querySelector(".sent").value] = [g.share, g.share_sent];
   const box = node.querySelector(".problems"), key = JSON.stringify(g.problems.map(p => p.what));
   if (box.dataset.key === key) return;
   box.dataset.key = key;

@@ -2,7 +2,9 @@
 """Progress of a data link: how fast data move, how much of the current work is done, and what went
 wrong lately. Made from samples of its state and counters."""
 from collections import deque
-from typing import Any, Deque, Dict, Mapping, Optional, Tuple
+from typing import Any, Deque, Dict, Iterable, Mapping, Optional, Tuple
+
+from .remaining import Remaining, Transmission
 
 #: Time span of "the last minutes", s of station time, and least distance of two samples.
 MINUTES_S, LEAST_S = 300.0, 1.0
@@ -31,13 +33,18 @@ class Progress:
         self._heard: Tuple[int, Optional[float], int] = (0, None, 0)
         self._last: Dict[str, float] = {}
         self._data = (0.0, 0)  # octets and D_PDUs, for the mean size of a D_PDU
+        self._remaining = Remaining()
 
-    def note(self, link: Mapping[str, Any], stats: Mapping[str, int], late_answers: int = 0
-             ) -> None:
+    def note(self, link: Mapping[str, Any], stats: Mapping[str, int], late_answers: int = 0,
+             spans: Iterable[Mapping[str, Any]] = (), held: float = 0.0) -> None:
         """Take a sample. link: the fields of a data_link_state. stats: the counters of the data
-        link. late_answers: of the modem. A sample sooner than LEAST_S replaces the last one."""
+        link. late_answers: of the modem. spans: the last ones on the air, as of StatusWatch.
+        held: octets that a client of this program has not submitted yet. A sample sooner than
+        LEAST_S replaces the last one."""
         now, submitted = float(link["now"]), float(stats.get("u_pdu_octets_submitted", 0))
-        waiting = self._waiting(link, stats, submitted)
+        waiting = held + self._waiting(link, stats, submitted)
+        submitted += held
+        self._base = min(self._base, submitted)  # what was held may be given up
         if waiting <= 0:
             self._base, self._begin = submitted, None
         elif self._begin is None:
@@ -47,7 +54,10 @@ class Progress:
             self._heard = (received, now if received else None, rounds)
         troubles = {name: int(stats.get(name, 0)) for name in TROUBLES}
         troubles["late_answers"] = late_answers
-        self._last = {"total": submitted - self._base, "waiting": waiting, "now": now}
+        queued = min(waiting, held + float(link["queued_octets"]))
+        sent = [Transmission(s["mode"], s["begin"], s["end"]) for s in spans if s["kind"] == "tx"]
+        self._remaining.note(now, sent, submitted - queued, queued, waiting - queued)
+        self._last = {"total": submitted - self._base, "waiting": waiting, "queued": queued}
         sample = (now, submitted - waiting, float(stats.get("u_pdu_octets_delivered", 0)),
                   troubles, int(stats.get("d_pdus_acked", 0)))
         if len(self._samples) > 1 and now - self._samples[-2][0] < LEAST_S:
@@ -69,11 +79,12 @@ class Progress:
         """Values for JSON. Empty before the first sample.
 
         total_octets and done_octets: of the current work, which begins when nothing waits.
-        waiting_octets: not arrived yet. begin: since when, or None. out_bps, in_bps: goodput over
-        NOW_S, and out_minutes_bps, in_minutes_bps over MINUTES_S (bit/s). in_octets: delivered in
-        NOW_S. last_heard: station time of the last intact D_PDU, or None. unanswered:
-        transmissions without an answer since then. troubles: growth of each of TROUBLES within
-        MINUTES_S.
+        waiting_octets: not arrived yet. air_octets: those of them that were sent and are not
+        acknowledged. left_s: time until all have arrived, or None while it is not known. begin:
+        since when, or None. out_bps, in_bps: goodput over NOW_S, and out_minutes_bps,
+        in_minutes_bps over MINUTES_S (bit/s). in_octets: delivered in NOW_S. last_heard: station
+        time of the last intact D_PDU, or None. unanswered: transmissions without an answer since
+        then. troubles: growth of each of TROUBLES within MINUTES_S.
         """
         if not self._samples:
             return {}
@@ -83,7 +94,9 @@ class Progress:
         troubles, past = self._samples[-1][3], self._since(MINUTES_S)[3]
         rounds = troubles["silent_rounds"]
         return {"total_octets": round(total), "waiting_octets": round(waiting),
+                "air_octets": round(waiting - self._last["queued"]),
                 "done_octets": round(max(0.0, total - waiting)), "begin": self._begin,
+                "left_s": self._remaining.left() if waiting else None,
                 "out_bps": round(out_bps), "in_bps": round(in_bps), "in_octets": round(in_octets),
                 "out_minutes_bps": round(out_minutes), "in_minutes_bps": round(in_minutes),
                 "last_heard": self._heard[1], "unanswered": rounds - self._heard[2],

@@ -2,6 +2,7 @@
 """State of a running station as plain values, for the page, the terminal and other programs. All
 histories are bounded."""
 from collections import deque
+from itertools import islice
 import math
 import threading
 import time
@@ -18,6 +19,8 @@ from . import d_pdus, glance, messages, progress
 
 #: Limits of histories: transmissions and receptions, blocks, log lines, connections.
 MOST_SPANS, MOST_BLOCKS, MOST_LINES, MOST_CONNECTIONS = 400, 400, 200, 100
+#: Spans that each sample of the progress reads.
+LAST_SPANS = 20
 #: Symbols shown of a block, at equal distances.
 MOST_SYMBOLS = 256
 #: Points of a spectrum. The channel fills about a third of them.
@@ -73,6 +76,11 @@ class StatusWatch(gr.basic_block):
         shown = [[_number(s.real) or 0.0, _number(s.imag) or 0.0] for s in some.round(2)]
         with self._lock:
             self._symbols = shown
+
+    def last_spans(self) -> List[Dict[str, Any]]:
+        """The newest spans on the air, more than there can be between two samples."""
+        with self._lock:
+            return [dict(s) for s in islice(reversed(self._spans), LAST_SPANS)][::-1]
 
     def take(self) -> Dict[str, Any]:
         """Spans on the air, received blocks, and the delay profile and equalised symbols of the
@@ -138,7 +146,10 @@ class StationView:
         s = self.station
         if s.data_link is not None:
             late = s.modem.state().late_answers if hasattr(s.modem, "state") else 0
-            self.progress.note(_plain(s.data_link.state()), s.data_link.stats(), late)
+            # Counters first: what is submitted in between must not look as if it were sent.
+            stats = s.data_link.stats()
+            self.progress.note(_plain(s.data_link.state()), stats, late, self.status.last_spans(),
+                               self.messages.unsubmitted if self.messages is not None else 0.0)
 
     def take(self) -> Dict[str, Any]:
         """The current state, ready for JSON."""

@@ -22,9 +22,12 @@ def part(done: float, total: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time, rounded up so that it is seldom too short."""
+    """A time, rounded up so that it is seldom too short, by a sixth at most above 30 s."""
     if seconds <= 55:
         return f"{max(5, -(-int(seconds) // 5) * 5)} s"
+    if seconds <= 300:
+        minutes, rest = divmod(-(-int(seconds) // 10) * 10, 60)
+        return f"{minutes} min" + (f" {rest} s" if rest else "")
     if seconds <= 59 * 60:
         return f"{-(-int(seconds) // 60)} min"
     if seconds < 86400:
@@ -48,5 +51,5 @@ def rate(bps: float) -> str:
 
 def mode_bps(mode: str) -> Optional[int]:
     """The data rate in the name of a mode, as 4539-4800L. None if it has none."""
-    found = re.search(r"-.*?(\d+)[A-Z]*$", mode)
+    found = re.search(r"-(?:\d+k-)?(\d+)[A-Z]*(?:-k\d)?$", mode)
     return int(found[1]) if found else None
