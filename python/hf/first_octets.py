@@ -8,6 +8,7 @@ before the first unit of a port's protocol.
 """
 import asyncio
 import re
+import socket
 from typing import Any, Awaitable, Callable, Dict, Optional, Type
 
 #: Octets in which a port must recognise its protocol, and seconds that they may take.
@@ -17,6 +18,10 @@ MAX_WAITING = 16
 
 #: True: the octets begin with a whole unit of the protocol. False: never. None: more are needed.
 Judge = Callable[[bytes], Optional[bool]]
+#: A peer that has vanished ends its connection within two minutes: silence until the first
+#: question, s, time between questions, s, and their number. Also the limit for unread octets, ms.
+KEEP_IDLE_S, KEEP_EVERY_S, KEEP_COUNT = 60, 15, 3
+UNREAD_MS = 1000 * (KEEP_IDLE_S + KEEP_EVERY_S * KEEP_COUNT)
 _Connected = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 #: Start of a request: a method, and a path, an address or a host.
@@ -62,6 +67,7 @@ class Guard(asyncio.Protocol):
 
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for the first unit."""
+        _keep_alive(transport)
         self._guarded = transport
         if self.eager:
             super().connection_made(transport)
@@ -112,6 +118,18 @@ class Guard(asyncio.Protocol):
         self._waiting.pop(self, None)
         if self._limit is not None:
             self._limit.cancel()
+
+
+def _keep_alive(transport: Any) -> None:
+    """Let the system ask whether a silent peer is still there."""
+    connected = transport.get_extra_info("socket")
+    if connected is None or connected.family not in (socket.AF_INET, socket.AF_INET6):
+        return
+    connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in ((socket.TCP_KEEPIDLE, KEEP_IDLE_S),
+                          (socket.TCP_KEEPINTVL, KEEP_EVERY_S),
+                          (socket.TCP_KEEPCNT, KEEP_COUNT), (socket.TCP_USER_TIMEOUT, UNREAD_MS)):
+        connected.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
 def _never(octets: bytes) -> bool:

@@ -61,7 +61,10 @@ def test_kiss_frames_survive_their_escapes():
     data = bytes(range(256))
     framed = ax25.kiss(data)
     assert framed.count(0xC0) == 2
-    assert ax25.unkiss(framed[1:-1]) == data
+    assert ax25.unkiss(framed[1:-1]) == ax25.Kiss(data)
+    assert ax25.unkiss(b"\x1c\x12\x34hi") == ax25.Kiss(b"hi", b"\x1c\x12\x34")  # ACKMODE
+    assert ax25.unkiss(b"\x0c\x12\x34") is None
+    assert ax25.kiss(b"\xc0\x34", b"\x1c") == b"\xc0\x1c\xdb\xdc\x34\xc0"
     assert ax25.unkiss(b"\x01\x32") is None  # TXDELAY
     assert ax25.unkiss(b"\x00\xdb") is None
     assert ax25.unkiss(b"\x00\xdb\x01") is None

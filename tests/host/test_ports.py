@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from gnuradio.hf import pair
+from gnuradio.hf import first_octets, pair
 from gnuradio.hf.host import agwpe, ax25
 import sessions
 from sessions import Program
@@ -149,6 +149,89 @@ def test_agwpe_connects_sends_and_ends(stations):
         assert frame_from(b) == ("D", "LA1AAA", b"hello")
         a.sendall(agwpe.encode(agwpe.Frame("d", "LA1AAA", "LA1BBB-2")))
         assert frame_from(b)[0] == "d" and frame_from(a)[0] == "d"
+
+
+def test_agwpe_with_the_suffix_0(stations):
+    """Programs write it, and expect it in answers."""
+    with socket.create_connection(("127.0.0.1", stations.ports["A"] + 4), 20) as a, \
+            socket.create_connection(("127.0.0.1", stations.ports["B"] + 4), 20) as b:
+        for sock, call in ((a, "la1aaa-0"), (b, "LA1BBB-0")):
+            sock.settimeout(20)
+            sock.sendall(agwpe.encode(agwpe.Frame("X", call, "")))
+            assert frame_from(sock) == ("X", call, b"\x01")
+        a.sendall(agwpe.encode(agwpe.Frame("C", "la1aaa-0", "LA1BBB-0")))
+        assert frame_from(b)[:2] == ("C", "LA1AAA")
+        assert frame_from(a)[:2] == ("C", "LA1BBB-0")
+        a.sendall(agwpe.encode(agwpe.Frame("D", "la1aaa-0", "LA1BBB-0", b"hello", 0, 0xF0)))
+        assert frame_from(b) == ("D", "LA1AAA", b"hello")
+        b.sendall(agwpe.encode(agwpe.Frame("D", "LA1BBB-0", "LA1AAA", b"there", 0, 0xF0)))
+        assert frame_from(a) == ("D", "LA1BBB-0", b"there")
+        a.sendall(agwpe.encode(agwpe.Frame("d", "la1aaa-0", "LA1BBB-0")))
+        assert frame_from(b)[0] == "d" and frame_from(a)[:2] == ("d", "LA1BBB-0")
+
+
+def test_kiss_confirms_frames_in_ackmode_and_sends_only_own_call_signs(stations):
+    def ui(call, text):
+        return ax25.encode(ax25.Ui(call, "APRS", [], 0xF0, text))
+
+    with socket.create_connection(("127.0.0.1", stations.ports["A"] + 5), 20) as a, \
+            socket.create_connection(("127.0.0.1", stations.ports["A"] + 4), 20) as agw, \
+            socket.create_connection(("127.0.0.1", stations.ports["B"] + 5), 20) as b:
+        for sock in (a, b):
+            sock.settimeout(30)
+        foreign = ui("N0CALL", b"foreign")
+        a.sendall(ax25.kiss(foreign))
+        agw.sendall(agwpe.encode(agwpe.Frame("K", "", "", b"\0" + foreign)) +
+                    agwpe.encode(agwpe.Frame("M", "N0CALL", "APRS", b"foreign")))
+        a.sendall(ax25.kiss(b"\x12\xc0" + ui("LA1AAA", b"own"), b"\x0c"))
+        assert a.recv(100) == ax25.kiss(b"\x12\xc0", b"\x0c")
+        assert b.recv(1000) == ax25.kiss(ui("LA1AAA", b"own"))
+
+
+def test_vara_hosts_are_answered_as_their_modem_does(stations):
+    """What Winlink Express, BPQ32 and Pat send first."""
+    with socket.create_connection(("127.0.0.1", stations.ports["A"] + 2), 20) as a:
+        a.settimeout(20)
+        lines = a.makefile("rb")
+
+        def answer():
+            text = b""
+            while not text.endswith(b"\r"):
+                text += lines.read(1)
+            return text.decode().strip()
+
+        for command in ("PUBLIC OFF", "CWID OFF", "COMPRESSION ON", "COMPRESSION OFF",
+                        "COMPRESSION TEXT", "COMPRESSION FILES", "BW500", "BW2300", "BW2750",
+                        "P2P SESSION", "WINLINK SESSION", "CHAT ON", "RETRIES 10", "LISTEN OFF"):
+            a.sendall(command.encode() + b"\r")
+            assert answer() == "OK", command
+        a.sendall(b"COMPRESSION MAYBE\r")
+        assert answer() == "WRONG"
+
+
+def test_a_program_whose_machine_has_vanished_frees_its_place():
+    """The system asks after a silence, and gives up within two minutes."""
+    found = []
+
+    async def run():
+        async def connected(reader, writer):
+            del reader
+            found.append(writer.get_extra_info("socket"))
+
+        server = first_octets.Server(connected, lambda octets: None, lambda: None, eager=True)
+        await server.open("127.0.0.1", 0)
+        _, writer = await asyncio.open_connection(*server._server.sockets[0].getsockname())
+        while not found:
+            await asyncio.sleep(0.01)
+        options = [found[0].getsockopt(socket.IPPROTO_TCP, option) for option in
+                   (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL, socket.TCP_KEEPCNT)]
+        assert found[0].getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        assert options[0] + options[1] * options[2] <= 120
+        assert found[0].getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) <= 120_000
+        writer.close()
+        server.close()
+
+    asyncio.run(run())
 
 
 def test_ui_frames_go_from_kiss_and_agwpe_to_all(stations):

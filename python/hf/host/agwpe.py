@@ -5,6 +5,7 @@ import struct
 import time
 from typing import Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
+from .. import callsigns
 from ..first_octets import Server
 from . import ax25
 from .engine import Engine
@@ -139,6 +140,10 @@ class _Program:
         self._sessions: Dict[Tuple[str, str], Session] = {}
         self._calling: Dict[Tuple[str, str], "asyncio.Task[None]"] = {}
         self._unreported: Dict[Tuple[str, str], int] = {}
+        #: Both call signs as the program has written them, such as with -0.
+        self._written: Dict[Tuple[str, str], Tuple[str, str]] = {}
+        self._registered: Dict[str, str] = {}
+        self._said_lost = False
         self._monitors = self._raw = False
 
     def has(self, ours: str, far: str) -> bool:
@@ -188,10 +193,11 @@ class _Program:
             good = False
         if good:
             self.calls.add(call)
+            self._registered[call] = frame.source
         self.tell(Frame("X", frame.source, "", bytes([good]), frame.port))
 
     def _unregister(self, frame: Frame) -> None:
-        self.calls.discard(frame.source.upper())
+        self.calls.discard(_normal(frame.source))
 
     def _connect(self, frame: Frame) -> None:
         try:
@@ -201,6 +207,7 @@ class _Program:
         except ValueError as error:
             self._ended(frame.source, frame.to, str(error))
             return
+        self._written[ours, far] = frame.source, frame.to
         self._calling[ours, far] = asyncio.ensure_future(self._call(ours, far))
 
     async def _call(self, ours: str, far: str) -> None:
@@ -217,17 +224,20 @@ class _Program:
         """A session is connected."""
         ours = made.called if made.incoming else made.caller
         self._sessions[ours, made.far] = made
+        self._written.setdefault((ours, made.far), (self._registered.get(ours, ours), made.far))
         word = "To Station" if made.incoming else "With"
-        self.tell(Frame("C", made.far, ours, f"*** CONNECTED {word} {made.far}\r\0".encode()))
+        near, far = self._written[ours, made.far]
+        self.tell(Frame("C", far, near, f"*** CONNECTED {word} {far}\r\0".encode()))
 
     def _ended(self, ours: str, far: str, why: str) -> None:
         self._unreported.pop((ours, far), None)
+        ours, far = self._written.pop((ours, far), (ours, far))
         self.tell(Frame("d", far, ours, f"*** DISCONNECTED From Station {far}: {why}\r\0"
                         .encode("ascii", "replace")))
 
     def _find(self, frame: Frame) -> Tuple[Tuple[str, str], Optional[Session]]:
         # Some programs name the ends in the order of the call.
-        key = (frame.source.upper(), frame.to.upper())
+        key = (_normal(frame.source), _normal(frame.to))
         key = key if key in self._sessions or key in self._calling else (key[1], key[0])
         return key, self._sessions.get(key)
 
@@ -246,6 +256,10 @@ class _Program:
             self._unreported[key] = self._unreported.get(key, 0) + 1
             session.send(frame.data)
             await session.room()
+        elif not self._said_lost:
+            self._said_lost = True
+            self.port.engine.say(f"host: AGWPE port: data were dropped: {frame.source} has no "
+                                 f"session with {frame.to}")
 
     def _outstanding(self, frame: Frame) -> None:
         # A program asks until it sees its frame wait, and then until no frame waits. So each
@@ -264,13 +278,19 @@ class _Program:
         try:
             via, data = _via(frame)
             self.port.broadcast(ax25.encode(ax25.Ui(
-                ax25.plain(frame.source), frame.to.upper(), via, frame.pid or PID_TEXT, data)))
+                ax25.plain(self.port.engine.own(frame.source)), frame.to.upper(), via, frame.pid or PID_TEXT, data)))
         except ValueError as error:
             self.port.engine.say(f"host: AGWPE port: a frame was dropped: {error}")
 
     def _raw_frame(self, frame: Frame) -> None:
-        if ax25.decode(frame.data[1:]) is not None:
+        ui = ax25.decode(frame.data[1:])
+        try:
+            if ui is None:
+                raise ValueError("allowed are UI frames")
+            self.port.engine.own(ui.source)
             self.port.broadcast(frame.data[1:])
+        except ValueError as error:
+            self.port.engine.say(f"host: AGWPE port: a frame was dropped: {error}")
 
     def _toggle_monitor(self, _: Frame) -> None:
         self._monitors = not self._monitors
@@ -299,8 +319,9 @@ class _Program:
         ours = session.called if session.incoming else session.caller
         if self._sessions.get((ours, session.far)) is not session:
             return
+        ours, far = self._written[ours, session.far]
         for k in range(0, len(data), BLOCK_MAX):
-            self.writer.write(encode(Frame("D", session.far, ours, data[k:k + BLOCK_MAX],
+            self.writer.write(encode(Frame("D", far, ours, data[k:k + BLOCK_MAX],
                                            pid=PID_TEXT)))
             await asyncio.sleep(BLOCK_S)
         await self.writer.drain()
@@ -316,6 +337,14 @@ class _Program:
         "C": _connect, "v": _connect, "c": _connect, "d": _disconnect, "Y": _outstanding,
         "y": _port_outstanding, "M": _unproto, "V": _unproto, "K": _raw_frame,
         "m": _toggle_monitor, "k": _toggle_raw}
+
+
+def _normal(call: str) -> str:
+    """A call sign as sessions have it, or the text itself if it is none."""
+    try:
+        return callsigns.normal(call)
+    except ValueError:
+        return call.upper()
 
 
 def _via(frame: Frame) -> Tuple[List[str], bytes]:

@@ -7,6 +7,8 @@ from .. import callsigns
 #: Longest frame, octets: ten addresses and 1024 octets.
 FRAME_MAX = 70 + 2 + 1024
 FEND, FESC, TFEND, TFESC = 0xC0, 0xDB, 0xDC, 0xDD
+#: Command of KISS: data that the TNC confirms by two octets of the program, as G8BPQ defines it.
+ACKMODE = 0x0C
 
 
 class Ui(NamedTuple):
@@ -57,14 +59,22 @@ def decode(octets: bytes) -> Optional[Ui]:
     return Ui(calls[1], calls[0], calls[2:], octets[end + 1], octets[end + 2:])
 
 
-def kiss(frame: bytes) -> bytes:
-    """A frame of data for KISS port 0."""
-    body = frame.replace(b"\xdb", b"\xdb\xdd").replace(b"\xc0", b"\xdb\xdc")
-    return b"\xc0\x00" + body + b"\xc0"
+def kiss(frame: bytes, command: bytes = b"\0") -> bytes:
+    """A frame for a program. command: by default data for KISS port 0."""
+    body = (command + frame).replace(b"\xdb", b"\xdb\xdd").replace(b"\xc0", b"\xdb\xdc")
+    return b"\xc0" + body + b"\xc0"
 
 
-def unkiss(octets: bytes) -> Optional[bytes]:
-    """The frame of data between two FEND. None: it is a command, empty or malformed."""
+class Kiss(NamedTuple):
+    """A KISS frame with data. mark: what answers it when it was sent, empty for none."""
+
+    data: bytes
+    mark: bytes = b""
+
+
+def unkiss(octets: bytes) -> Optional[Kiss]:
+    """The frame of data between two FEND, without or with a mark (ACKMODE). None: it is a command,
+    empty or malformed."""
     body = bytearray()
     escaped = False
     for octet in octets:
@@ -77,9 +87,11 @@ def unkiss(octets: bytes) -> Optional[bytes]:
             escaped = True
         else:
             body.append(octet)
-    if escaped or len(body) < 2 or body[0] & 0x0F:
+    if escaped or len(body) < 2:
         return None
-    return bytes(body[1:])
+    if body[0] & 0x0F == ACKMODE and len(body) > 3:
+        return Kiss(bytes(body[3:]), bytes(body[:3]))
+    return None if body[0] & 0x0F else Kiss(bytes(body[1:]))
 
 
 def plain(call: str) -> str:

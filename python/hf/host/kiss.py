@@ -12,6 +12,8 @@ from .engine import Engine
 PROGRAMS_MAX = 16
 #: A program that leaves this unread is dropped, octets.
 UNREAD_MAX = 1 << 18
+#: Reasons of dropped frames that are reported, each once.
+SAID_MAX = 20
 
 
 class KissPort:
@@ -25,7 +27,7 @@ class KissPort:
         self.server = Server(
             self._program, lambda octets: octets[0] == ax25.FEND,
             lambda: engine.refused("KISS"), 4 * ax25.FRAME_MAX, eager=True)
-        self._said = False
+        self._said: Set[str] = set()
 
     async def open(self, address: str, port: int) -> None:
         """Listen. Raises OSError."""
@@ -55,7 +57,9 @@ class KissPort:
                 part = (await reader.readuntil(bytes([ax25.FEND])))[:-1]
                 frame = ax25.unkiss(part) if part else None
                 if frame is not None:
-                    self._take(frame)
+                    self._take(frame.data)
+                    if frame.mark:
+                        writer.write(ax25.kiss(frame.mark[1:], frame.mark[:1]))
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass
         finally:
@@ -63,8 +67,13 @@ class KissPort:
             writer.close()
 
     def _take(self, frame: bytes) -> None:
-        if ax25.decode(frame) is not None:
+        ui = ax25.decode(frame)
+        try:
+            if ui is None:
+                raise ValueError("allowed are UI frames")
+            self._engine.own(ui.source)
             self._broadcast(frame)
-        elif not self._said:
-            self._said = True
-            self._engine.say("host: KISS port: a frame was dropped: allowed are UI frames")
+        except ValueError as error:
+            if str(error) not in self._said and len(self._said) < SAID_MAX:
+                self._said.add(str(error))
+                self._engine.say(f"host: KISS port: a frame was dropped: {error}")

@@ -17,7 +17,7 @@ from .session import Session
 ALIVE_S = 60.0
 
 #: Commands that are accepted and change nothing, since the data link decides for itself.
-IGNORED = re.compile(r"(PUBLIC|CWID|CHAT) (ON|OFF)|COMPRESSION (OFF|TEXT|FILES)|"
+IGNORED = re.compile(r"(PUBLIC|CWID|CHAT) (ON|OFF)|COMPRESSION (ON|OFF|TEXT|FILES)|"
                      r"(P2P|WINLINK) SESSION|RETRIES [0-9]{1,3}|CLEANTXBUFFER|TUNE (ON|OFF)",
                      re.IGNORECASE)
 
