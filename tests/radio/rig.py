@@ -22,6 +22,11 @@ class Rig:
         self.step_hz = 1        # of the dial
         self.drops_next = 0     # number of new connections that end at once
         self.set_while_keyed = 0
+        self.end = "\n"         # of a line
+        self.widths = []        # of its filters
+        self.half = ""          # what it answers to this command, and nothing more
+        self.splits = False     # sends an answer in two parts
+        self.abilities = ""     # answer to \\dump_state
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]
         self._connections = []
@@ -56,8 +61,9 @@ class Rig:
                 threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection):
-        with contextlib.suppress(OSError), connection, connection.makefile("rw") as file:
-            for line in file:
+        with contextlib.suppress(OSError), connection, connection.makefile() as lines, \
+                connection.makefile("w", newline=self.end) as file:
+            for line in lines:
                 if self.hangs:
                     continue
                 time.sleep(self.delay_s)
@@ -70,15 +76,25 @@ class Rig:
                 elif line.startswith("f"):
                     file.write(f"{self.frequency}\n")
                 elif line.startswith("m"):
-                    file.write(f"{self.mode[0]}\n{self.mode[1]}\n")
+                    file.write(self.half or f"{self.mode[0]}\n{self.mode[1]}\n")
+                elif line.startswith("\\dump_state") and self.abilities:
+                    file.write(self.abilities)
                 elif line[0] in "FM":
                     self.set_while_keyed += self.keyed
                     words = line.split()
                     if words[0] == "F":
                         self.frequency = int(words[1]) // self.step_hz * self.step_hz
                     else:
-                        self.mode = words[1], int(words[2]) or 2400
-                    file.write("RPRT 0\n")
+                        width = min(self.widths, key=lambda hz: abs(hz - int(words[2]))) \
+                            if self.widths else int(words[2])
+                        self.mode = words[1], width or 2400
+                    if self.splits:
+                        file.write("RPRT")
+                        file.flush()
+                        time.sleep(0.1)
+                        file.write(" 0\n")
+                    else:
+                        file.write("RPRT 0\n")
                 else:
                     file.write("RPRT -4\n")
                 file.flush()
@@ -90,12 +106,13 @@ class Rig:
 
 
 @contextlib.contextmanager
-def dummy_rig():
+def dummy_rig(*options):
     """Hamlib's own rigctld with its dummy rig; its port."""
     with socket.create_server(("127.0.0.1", 0)) as s:
         port = s.getsockname()[1]
     process = subprocess.Popen(["rigctld", "-m", "1", "-P", "RIG", "-T", "127.0.0.1", "-t",
-                                str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                str(port), *options], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
     try:
         end = time.monotonic() + 20
         while True:

@@ -65,13 +65,13 @@ def test_hamlibs_dummy_takes_frequency_and_mode(hamlib):
 def test_hamlibs_dummy_is_left_alone_while_it_is_keyed(hamlib):
     there = Rig("127.0.0.1", hamlib)
     there.set(7100000)
-    with there._connected() as s:
-        s.sendall(b"T 1\n")
-        assert s.recv(100) == b"RPRT 0\n"
+    with contextlib.closing(there._connected()) as s:
+        s.send("T 1")
+        assert s.line(time.monotonic() + 3) == "RPRT 0"
         with pytest.raises(RigError, match="it is keyed"):
             there.set(7200000)
-        s.sendall(b"T 0\n")
-        assert s.recv(100) == b"RPRT 0\n"
+        s.send("T 0")
+        assert s.line(time.monotonic() + 3) == "RPRT 0"
     assert there.read().frequency_hz == 7100000
     assert there.set(7200000).frequency_hz == 7200000
 
@@ -103,6 +103,75 @@ def test_a_rig_that_goes_elsewhere_is_an_error_with_both_values(rig):
     assert there.set(7101000).frequency_hz == 7101000
     with pytest.raises(RigError, match="passband_hz = 500: needs mode"):
         there.set(passband_hz=500)
+
+
+STATE = """0
+1
+0
+150000 1500000000 0x1ff -1 -1 0x1 0x1
+0 0 0 0 0 0 0
+150000 1500000000 0x1ff 5000 100000 0x1 0x1
+0 0 0 0 0 0 0
+0xc 10
+0x2 100
+0 0
+0xc 2400
+0xc 3000
+0 0
+0
+done
+"""
+
+
+def test_a_rig_with_steps_is_as_close_as_it_can(rig):
+    rig.step_hz, rig.widths, rig.abilities = 10, [2400, 3000], STATE
+    there = Rig("127.0.0.1", rig.port)
+    assert there.set(7100505, "USB", 2700).frequency_hz == 7100500
+    assert there.known.passband_hz in (2400, 3000)
+    rig.step_hz = 100
+    with pytest.raises(RigError, match="frequency_hz = 7100515: the rig went to 7100500 Hz"):
+        there.set(7100515)
+    rig.step_hz, rig.widths = 1, [500]
+    with pytest.raises(RigError, match="passband_hz = 2700: the rig has 500 Hz"):
+        there.set(7100000, "USB", 2700)
+
+
+def test_hamlibs_rigctld_in_its_vfo_mode():
+    with fake.dummy_rig("-o") as port:
+        there = Rig("127.0.0.1", port)
+        assert there.set(14101000, "USB", 2400).frequency_hz == 14101000
+        assert there.read().mode == "USB"
+        key = Key(station.Ptt(way="rigctld", port=port), time.monotonic_ns, lambda line: None)
+        press(key, True)
+        until(lambda: key.down)
+        with pytest.raises(RigError, match="is keyed"):
+            there.set(7100000)
+        press(key, False)
+        until(lambda: not key.down)
+        key.close()
+        assert there.set(7100000).frequency_hz == 7100000
+
+
+def test_other_servers_end_their_lines_in_another_way(rig):
+    rig.end = "\r\n"
+    there = Rig("127.0.0.1", rig.port)
+    assert there.set(7100500, "USB", 2400).mode == "USB"
+    assert there.known.passband_hz == 2400
+
+
+def test_an_answer_in_two_parts_is_one(rig):
+    """The rest was read as the next answer."""
+    rig.splits = True
+    there = Rig("127.0.0.1", rig.port)
+    for hz in (7100500, 7200500):
+        assert there.set(hz, "USB", 2400).frequency_hz == hz
+
+
+def test_half_an_answer_is_named(rig, monkeypatch):
+    monkeypatch.setattr("gnuradio.hf.radio.rig._PATIENCE_S", 0.5)
+    rig.half = "USB\n"
+    with pytest.raises(RigError, match="it answered 'm' by 'USB' and nothing more"):
+        Rig("127.0.0.1", rig.port).read()
 
 
 def test_the_own_key_and_a_change_exclude_each_other(rig):

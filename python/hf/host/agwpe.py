@@ -277,8 +277,9 @@ class _Program:
     def _unproto(self, frame: Frame) -> None:
         try:
             via, data = _via(frame)
+            own = ax25.plain(self.port.engine.own(frame.source))
             self.port.broadcast(ax25.encode(ax25.Ui(
-                ax25.plain(self.port.engine.own(frame.source)), frame.to.upper(), via, frame.pid or PID_TEXT, data)))
+                own, frame.to.upper(), via, frame.pid or PID_TEXT, data)))
         except ValueError as error:
             self.port.engine.say(f"host: AGWPE port: a frame was dropped: {error}")
 

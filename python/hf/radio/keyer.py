@@ -27,6 +27,8 @@ from typing import Any, Dict, List, Optional
 PATIENCE_S = 1.0
 #: Timeout of a command to the rig, s.
 RIG_S = 0.5
+#: Wait for the answer whether a server wants a VFO with each command, s.
+VFO_S = 1.0
 #: Timeout of the first command, s: a rig on a slow CAT line is opened by it.
 OPEN_S = 5.0
 #: Retry interval for a key that does not go up, s.
@@ -66,6 +68,7 @@ class Rigctld(Way):
         self.where = (c["host"], c["port"])
         self.on = "T 3" if c["data"] else "T 1"
         self.socket: Optional[socket.socket] = None
+        self.vfo: Optional[bool] = None  # whether each command names one (rigctld -o)
         self.set(False, OPEN_S)
 
     def set(self, down: bool, patience_s: float = RIG_S) -> None:
@@ -110,6 +113,8 @@ class Rigctld(Way):
         while True:
             self.socket = socket.create_connection(self.where, RIG_S)
             try:
+                if self.vfo is None:
+                    self.find_vfo()
                 return self.ask("T 0", patience_s)
             except ConnectionError:
                 # After its last client, rigctld closes the rig and drops clients meanwhile.
@@ -118,8 +123,28 @@ class Rigctld(Way):
                     raise
                 time.sleep(0.02)
 
+    def find_vfo(self) -> None:
+        """Ask whether the server wants a VFO with each command, as hamlib's own client does. Other
+        servers answer by an error, or not at all."""
+        try:
+            words = self.answer("\\chk_vfo", VFO_S).split()
+            self.vfo = words in (["1"], ["CHKVFO", "1"])
+        except TimeoutError:
+            self.vfo = False
+            self.close()  # the answer may come later
+            self.socket = socket.create_connection(self.where, RIG_S)
+
     def ask(self, command: str, patience_s: float) -> None:
         """Send a command and wait for its answer. Raises OSError or KeyTrouble."""
+        sent = command.replace("T ", "T currVFO ") if self.vfo else command
+        answer = self.answer(sent, patience_s)
+        if answer != "RPRT 0":
+            self.close()
+            raise KeyTrouble(f"rigctld refused '{command}': {answer}; does this model know PTT "
+                             "(rigctl -m MODEL -u), or does it need -P RIG?")
+
+    def answer(self, command: str, patience_s: float) -> str:
+        """The answer to a command, one line. Raises OSError."""
         assert self.socket is not None
         self.socket.settimeout(patience_s)
         self.socket.sendall(command.encode() + b"\n")
@@ -132,11 +157,7 @@ class Rigctld(Way):
             said += piece
             if len(said) > 4096:
                 raise OSError("its answer does not end")
-        if said.strip() != b"RPRT 0":
-            self.close()
-            answer = said.decode("ascii", "replace").strip()
-            raise KeyTrouble(f"rigctld refused '{command}': {answer}; does this model know PTT "
-                             "(rigctl -m MODEL -u), or does it need -P RIG?")
+        return said.decode("ascii", "replace").strip()
 
     def close(self) -> None:
         """Drop the connection, so that a late answer is not taken for that of a later command."""
