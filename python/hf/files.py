@@ -7,7 +7,15 @@ import time
 from typing import Any, Callable, Optional
 
 from . import sis
+from .plain_text import plain
 from .sis import s5066
+
+
+#: RCOP application of a refusal, among those that are free: why a file was not kept, in UTF-8, with
+#: connection and U_PDU ID of the file. Clients of other makers ignore it.
+APP_REFUSAL = 0x8F46
+#: Longest reason, octets.
+MAX_REASON = 200
 
 
 @dataclass
@@ -90,6 +98,10 @@ def _take(p: Any, state: Sending, receipts: Any, u_pdu_id: int, dst: str) -> Non
         m = receipts.u_pdu_in(time.monotonic(), p.src, p.src_sap, p.u_pdu)
         if m is not None and s5066.decode_receipt(m) == (0, u_pdu_id):
             state.receipt = True
+        elif m is not None and m.application == APP_REFUSAL and (m.connection, m.id) == (
+                0, u_pdu_id):
+            reason = plain(bytes(m.data[:MAX_REASON]).decode("utf-8", "replace"))
+            state.failure = f"the far program has not kept it: {reason}"
 
 
 @dataclass
@@ -118,24 +130,28 @@ class Room:
         self.octets -= octets
         return True
 
+    def give_back(self, octets: int) -> None:
+        """The file was not kept."""
+        self.octets += max(octets, self.MIN_FILE)
+
 
 class Receiver:
     """Writes received files into a folder. Acknowledges those that came by RCOP.
 
     room: for files that stay. None: no limit.
-    refused: called with the source and octets of a file that the room has no place for. Such a
-    file is neither written nor acknowledged.
+    refused: called with the source, the octets, and the reason of a file that could not be kept:
+    the room has no place for it, or it could not be written. The sender is told by a refusal.
     """
 
     def __init__(self, client: sis.Client, folder: str, room: Optional[Room] = None,
-                 refused: Callable[[str, int], None] = lambda source, octets: None) -> None:
+                 refused: Callable[[str, int, str], None] = lambda source, octets, why: None
+                 ) -> None:
         self.client, self.folder = client, folder
         self._room, self._refused = room, refused
         self._assembler = s5066.rcop_assembler()
 
     def take(self, p: Any) -> Optional[Received]:
-        """Process a received primitive. Returns the file that it completes. Raises OSError if the
-        file cannot be written. In that case no receipt is sent."""
+        """Process a received primitive. Returns the file that it completes and that is kept."""
         if not isinstance(p, s5066.s_unidata_indication):
             return None
         m = self._assembler.u_pdu_in(time.monotonic(), p.src, p.src_sap, p.u_pdu)
@@ -144,13 +160,27 @@ class Receiver:
             return None
         safe_name, name, data = file
         if self._room is not None and not self._room.take(len(data)):
-            self._refused(str(p.src), len(data))
+            self._refuse(p, m, len(data), "no more room for files")
             return None
-        path = self._write(safe_name, data)
-        if self.client.sap == s5066.SAP_RCOP:
-            self.client.send(p.src, s5066.bftp_receipt(m.connection, m.id, name, len(data)),
-                             p.src_sap, sis.service("arq", "node"), timeout=60)
+        try:
+            path = self._write(safe_name, data)
+        except OSError as error:
+            if self._room is not None:
+                self._room.give_back(len(data))
+            self._refuse(p, m, len(data), error.strerror or str(error))
+            return None
+        self._answer(p, s5066.bftp_receipt(m.connection, m.id, name, len(data)))
         return Received(path, str(p.src), len(data))
+
+    def _refuse(self, p: Any, m: Any, octets: int, why: str) -> None:
+        for u_pdu in s5066.rcop_segments(m.connection, m.id, APP_REFUSAL,
+                                         why.encode()[:MAX_REASON], self.client.mtu):
+            self._answer(p, u_pdu)
+        self._refused(str(p.src), octets, why)
+
+    def _answer(self, p: Any, u_pdu: bytes) -> None:
+        if self.client.sap == s5066.SAP_RCOP:
+            self.client.send(p.src, u_pdu, p.src_sap, sis.service("arq", "node"), timeout=60)
 
     def _write(self, name: str, data: bytes) -> str:
         partial = os.path.join(self.folder, f".{name}.{os.getpid()}.part")

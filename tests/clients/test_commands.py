@@ -120,6 +120,28 @@ def test_file_by_bftp(servers, folder):
     assert sorted(os.listdir(inbox)) == ["report.bin", "report.bin.1"]
 
 
+def test_a_file_that_cannot_be_written_is_refused_and_the_next_one_kept(servers, folder):
+    """The receiver ended, and the sender waited for an hour."""
+    small, large = folder / "small.bin", folder / "large.bin"
+    small.write_bytes(bytes(100))
+    large.write_bytes(bytes(30000))
+    inbox = folder / "inbox_full"
+    inbox.mkdir()
+    limit = f"ulimit -f 8; exec hf receive {inbox} --server {servers[1]} --count 1 --timeout 100"
+    receiver = subprocess.Popen(["bash", "-c", limit], text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE)
+    assert receiver.stderr.readline().startswith("bound")
+    refused = hf("send", str(large), "--to", "1.2.0.2", "--server", servers[0])
+    assert refused.returncode == 1
+    assert "the far program has not kept it: File too large" in refused.stderr
+    kept = hf("send", str(small), "--to", "1.2.0.2", "--server", servers[0])
+    assert kept.returncode == 0, kept.stderr
+    _, said = receiver.communicate(timeout=20)
+    assert receiver.returncode == 0
+    assert "file of 30000 octets from 1.2.0.1: not written: File too large" in said
+    assert os.listdir(inbox) == ["small.bin"]
+
+
 def test_file_by_udop_to_all(servers, folder):
     inbox = folder / "inbox_udop"
     inbox.mkdir()

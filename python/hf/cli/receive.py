@@ -15,8 +15,8 @@ from ._output import checked
 from ._server import server_options
 
 
-def _refused(source: str, octets: int) -> None:
-    click.echo(f"file of {octets} octets from {source}: not written, --most is reached", err=True)
+def _refused(source: str, octets: int, why: str) -> None:
+    click.echo(f"file of {octets} octets from {source}: not written: {why}", err=True)
 
 
 @click.command()
@@ -28,14 +28,15 @@ def _refused(source: str, octets: int) -> None:
               help="End after this time, s.")
 @click.option("--most", "max_octets", default=1_000_000_000, show_default=True,
               type=click.IntRange(1), metavar="OCTETS",
-              help="Octets of all files together. Files beyond them are neither written nor "
-                   "acknowledged. A file counts as 4096 octets or more.")
+              help="Octets of all files together. Files beyond them are not written, "
+                   "and their sender is told. A file counts as 4096 octets or more.")
 @server_options
 def command(folder: str, count: Optional[int], timeout: Optional[float], max_octets: int,
             server: str, rank: int) -> None:
     """Receive files by RCOP or UDOP into DIR until Ctrl-C. DIR is created if missing.
 
-    Files by RCOP are acknowledged (FRAPv2) after they are written. Names cannot lead out of the
+    Files by RCOP are acknowledged (FRAPv2) after they are written. A file that cannot be written is
+    refused, and the next ones are received. Names cannot lead out of the
     folder, and existing files are never replaced. With --count the exit status is 0 only if that
     number of files arrived, with --timeout only if at least one arrived.
     """

@@ -97,8 +97,8 @@ class Messages:
             self._stop.clear()
             receiver = None if self.inbox is None else files.Receiver(
                 clients[1], self.inbox, files.Room(),
-                lambda source, octets: self.conversation.add(
-                    "file", "in", source, "", "not written: the inbox is full", octets) and None)
+                lambda source, octets, why: self.conversation.add(
+                    "file", "in", source, "", f"not written: {why}", octets) and None)
             self._threads = [
                 threading.Thread(target=self._guarded, args=(self._run_chat, clients[0]),
                                  daemon=True, name="page chat"),
@@ -246,12 +246,7 @@ class Messages:
         return "sent" if group else "delivered"
 
     def _receive(self, receiver: files.Receiver, p: Any) -> None:
-        try:
-            received = receiver.take(p)
-        except OSError as error:
-            self.conversation.add("file", "in", str(p.src), f"a file could not be written: "
-                                  f"{error.strerror or error}", "not received")
-            return
+        received = receiver.take(p)
         if received is not None:
             self.conversation.add("file", "in", received.source, received.path, "received",
                                   received.octets)
