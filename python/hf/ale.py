@@ -6,7 +6,7 @@ from typing import Any, BinaryIO, Callable, Dict, Iterator, List, Tuple
 import numpy as np
 
 from . import hf_python as _hf
-from . import recording
+from . import recording, wav
 from .options import option
 
 #: Silence fed after the end of a recording, s: three words, so that its last frame ends.
@@ -87,4 +87,4 @@ def write_wav(file: BinaryIO, words: List[str], rate: int = 48000, level_db: flo
     """
     audio = 10 ** (level_db / 20) * _hf.ale_modulate(words, rate, 0).real
     parts = [np.zeros(round(lead_s * rate)), audio, np.zeros(round(tail_s * rate))]
-    recording.write_wav(file, rate, sum(map(len, parts)), parts)
+    wav.write_wav(file, rate, sum(map(len, parts)), parts)

@@ -5,7 +5,7 @@ from typing import Any, Dict, Sequence
 
 import numpy as np
 
-from . import output, recording
+from . import output, sigmf
 
 #: SigMF extension that declares the hf: keys of a channel file.
 EXTENSION = {"name": "hf", "version": "1.0.0", "optional": False}
@@ -26,12 +26,12 @@ def write(path: str, rate: float, delays_s: Sequence[float], gains: np.ndarray,
     """
     gains = np.asarray(gains)
     gains = gains / np.sqrt(np.mean(np.sum(np.abs(gains) ** 2, axis=1)))
-    meta = recording.sigmf_meta(rate, description, [])
+    meta = sigmf.sigmf_meta(rate, description, [])
     meta["global"]["core:num_channels"] = len(delays_s)
     meta["global"]["core:extensions"] = [EXTENSION]
     meta["global"]["hf:delays_s"] = [float(d) for d in delays_s]
     meta["global"].update(more)
-    data_path, meta_path = recording.sigmf_files(path)
+    data_path, meta_path = sigmf.sigmf_files(path)
     with output.replacing_text(meta_path) as file, output.replacing(data_path) as data:
         data.write(np.ascontiguousarray(gains, "<c8").tobytes())
         json.dump(meta, file, indent=2)

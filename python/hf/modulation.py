@@ -5,7 +5,7 @@ from typing import Any, BinaryIO, Callable, Dict, Iterator, List, NamedTuple, Op
 import numpy as np
 
 from . import hf_python as _hf
-from . import recording
+from . import sigmf, wav
 
 #: Baseband samples per piece.
 PIECE = 1 << 15
@@ -115,7 +115,7 @@ def write_sigmf(base: str, t: Transmission, progress: Progress = lambda _: None)
     rate = t.sample_rate()
     peak, _ = _measure(_watched(t, rate, 0, t.baseband(), progress))
     gain = 10 ** (t.level_db / 20) / peak
-    recording.write_sigmf(
+    sigmf.write_sigmf(
         base, rate, (piece * gain for piece in _watched(t, rate, 1, t.baseband(), progress)),
         f"HF data transmission, {t.mode}, {len(t.octets)} octets; complex baseband around "
         "the subcarrier",
@@ -128,6 +128,6 @@ def write_wav(file: BinaryIO, t: Transmission, rate: int = 48000, subcarrier: fl
     RecordingError if it is too long."""
     peak, count = _measure(_watched(t, rate, 0, t.audio(rate, subcarrier), progress))
     gain = 10 ** (t.level_db / 20) / peak
-    recording.write_wav(file, rate, count,
-                        (piece * gain for piece in
-                         _watched(t, rate, 1, t.audio(rate, subcarrier), progress)))
+    wav.write_wav(file, rate, count,
+                  (piece * gain for piece in
+                   _watched(t, rate, 1, t.audio(rate, subcarrier), progress)))

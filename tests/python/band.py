@@ -6,7 +6,7 @@ import json
 import subprocess
 
 from gnuradio import hf
-from gnuradio.hf import recording
+from gnuradio.hf import sigmf
 import numpy as np
 
 RATE, NARROW = 96000, 9600
@@ -66,7 +66,7 @@ def cut(wide, centre):
 
 def heard_by_monitor(folder, wide):
     """(channel, start, mode, octets) of each transmission."""
-    recording.write_sigmf(str(folder / "band"), RATE, [wide], "a test", lambda _: [])
+    sigmf.write_sigmf(str(folder / "band"), RATE, [wide], "a test", lambda _: [])
     result = subprocess.run(
         ["hf", "monitor", "--channels=" + ",".join(map(str, CENTRES)),
          str(folder / "band.sigmf-meta"), "--payload", str(folder / "heard")],
@@ -85,7 +85,7 @@ def heard_by_demodulate(folder, wide):
     found = []
     for centre in CENTRES:
         base = folder / f"narrow{centre}"
-        recording.write_sigmf(str(base), NARROW, [cut(wide, centre)], "a test", lambda _: [])
+        sigmf.write_sigmf(str(base), NARROW, [cut(wide, centre)], "a test", lambda _: [])
         result = subprocess.run(["hf", "demodulate", "--json", f"{base}.sigmf-meta"],
                                 capture_output=True, check=False)
         assert result.returncode in (0, 1), result.stderr  # 1: there was nothing

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gnuradio import hf
-from gnuradio.hf import ale, recording
+from gnuradio.hf import ale, wav
 
 
 def run(*arguments: Any, **options: Any) -> subprocess.CompletedProcess:
@@ -74,7 +74,7 @@ def test_noise_has_no_frame(tmp_path):
     path = tmp_path / "noise.wav"
     noise = np.clip(np.random.default_rng(1).normal(0, 0.1, 80000), -1, 1)
     with open(path, "wb") as file:
-        recording.write_wav(file, 8000, len(noise), [noise])
+        wav.write_wav(file, 8000, len(noise), [noise])
     r = run("decode", path)
     assert r.returncode == 1 and r.stdout == b"" and b"no frame found" in r.stderr
 

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 from gnuradio import blocks, gr, hf
 
-from gnuradio.hf import recording
+from gnuradio.hf import sigmf, wav
 from gnuradio.hf.cli.channel import command
 from gnuradio.hf.cli.demodulate import command as demodulate
 from gnuradio.hf.cli.modulate import command as modulate
@@ -55,7 +55,7 @@ def test_audio_goes_through_it(tmp_path):
 def test_command_block_and_engine_give_the_same_samples(tmp_path):
     rng = np.random.default_rng(1)
     x = (rng.normal(size=30000) + 1j * rng.normal(size=30000)).astype(np.complex64)
-    recording.write_sigmf(str(tmp_path / "a"), 12000, iter([x]), "noise", lambda _: [])
+    sigmf.write_sigmf(str(tmp_path / "a"), 12000, iter([x]), "noise", lambda _: [])
     power = impair.signal_power(iter([x]), 12000)
     engine = hf.channel_model(SPEC, 7, power, 12000).process(x)
     done = run(command, SPEC, tmp_path / "a.sigmf-meta", tmp_path / "b", "--seed", 7)
@@ -73,7 +73,7 @@ def test_command_block_and_engine_give_the_same_samples(tmp_path):
 def test_wrong_use_is_told(tmp_path):
     silent = tmp_path / "s.wav"
     with open(silent, "wb") as file:
-        recording.write_wav(file, 8000, 8000, iter([np.zeros(8000)]))
+        wav.write_wav(file, 8000, 8000, iter([np.zeros(8000)]))
     for arguments, text in (((), "CHANNEL IN OUT"), (("poor",), "CHANNEL IN OUT"),
                             (("pour", silent, tmp_path / "o"), "pour"),
                             (("poor", silent, tmp_path / "o"), "no signal"),

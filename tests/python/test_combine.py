@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gnuradio import hf as module
-from gnuradio.hf import combination, demodulation, recording
+from gnuradio.hf import combination, demodulation, wav
 
 MODE = "4539-3200S"
 MESSAGE = np.random.default_rng(1).bytes(3000)
@@ -22,7 +22,7 @@ def write(path, samples, rate):
     audio = np.concatenate([converter.push(samples), converter.finish()])
     audio *= 0.5 / np.max(np.abs(audio))
     with open(path, "wb") as file:
-        recording.write_wav(file, rate, len(audio), iter([audio]))
+        wav.write_wav(file, rate, len(audio), iter([audio]))
 
 
 def four(folder, octets=MESSAGE):

@@ -219,11 +219,11 @@ def test_truncated_transmission_is_lost_and_no_success(hf):
 
 BAD_INPUT = {
     "nothing": (b"", "empty"),
-    "one octet": (b"R", "neither WAV nor SigMF"),
-    "only RIFF": (b"RIFF", "neither WAV nor SigMF"),
-    "text": (b"hello, world, this is no recording", "neither WAV nor SigMF"),
-    "FLAC": (b"fLaC" + bytes(100), "is FLAC, allowed are WAV and SigMF"),
-    "MP3": (b"\xff\xfb" + bytes(100), "is MP3, allowed are WAV and SigMF"),
+    "one octet": (b"R", "is not WAV"),
+    "only RIFF": (b"RIFF", "is not WAV"),
+    "text": (b"hello, world, this is no recording", "is not WAV"),
+    "FLAC": (b"fLaC" + bytes(100), "Other sound formats are read from files only"),
+    "MP3": (b"\xff\xfb" + bytes(100), "Other sound formats are read from files only"),
     "no chunk": (b"RIFF\0\0\0\0WAVE", "cut off"),
     "half a chunk": (b"RIFF\0\0\0\0WAVEfmt ", "cut off"),
     "no layout": (b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0", "cut off"),

@@ -9,7 +9,7 @@ import numpy as np
 import pmt
 import pytest
 
-from gnuradio.hf import demodulation, recording
+from gnuradio.hf import demodulation, sigmf, wav
 from gnuradio.hf.cli.demodulate import command as demodulate
 
 MODE = "4539-6400S"
@@ -115,14 +115,14 @@ def test_recordings_of_two_antennas(tmp_path):
         return CliRunner(mix_stderr=False).invoke(demodulate, [str(a) for a in arguments])
     for name, seed in (("a", 1), ("b", 2)):
         samples = heard("poor snr=20", seed, sent())
-        recording.write_sigmf(str(tmp_path / name), 9600, iter([samples]), "", lambda _: [])
+        sigmf.write_sigmf(str(tmp_path / name), 9600, iter([samples]), "", lambda _: [])
     first, second = (tmp_path / f"{name}.sigmf-meta" for name in "ab")
     done = run(first, "--diversity", second)
     assert done.exit_code == 0 and done.stdout_bytes == MESSAGE
     assert done.stderr.count("\n") == 1
     assert run(first, "--diversity", tmp_path / "none.wav").exit_code == 1
     with open(tmp_path / "x.wav", "wb") as file:
-        recording.write_wav(file, 9600, 10, iter([np.zeros(10)]))
+        wav.write_wav(file, 9600, 10, iter([np.zeros(10)]))
     done = run(first, "--diversity", tmp_path / "x.wav")
     assert done.exit_code == 1 and "both audio or both complex" in done.stderr
 
@@ -150,19 +150,23 @@ def test_two_channels_of_a_recording_are_two_antennas(tmp_path, form):
     else:
         joined = np.stack([a, b], axis=1).astype("<c8")
         (tmp_path / "both.sigmf-data").write_bytes(joined.tobytes())
-        meta = recording.sigmf_meta(9600, "", [])
+        meta = sigmf.sigmf_meta(9600, "", [])
         meta["global"]["core:num_channels"] = 2
         path.write_text(json.dumps(meta))
     # Only the second channel has a signal.
     done = run(path, "--diversity", "channels")
     assert done.exit_code == 0 and done.stdout_bytes == MESSAGE
     assert "warning" not in done.stderr
-    assert run(path).exit_code == 1
+    assert run(path, "--channel", "left").exit_code == 1
+    if form == "wav":
+        # Without a choice the other channel is tried.
+        done = run(path)
+        assert done.exit_code == 0 and "channel: right" in done.stderr
 
 
 def test_one_channel_is_not_two_antennas(tmp_path):
     with open(tmp_path / "one.wav", "wb") as file:
-        recording.write_wav(file, 9600, 10, iter([np.zeros(10)]))
+        wav.write_wav(file, 9600, 10, iter([np.zeros(10)]))
     for name, said in ((tmp_path / "one.wav", "has 1 channel"), ("-", "of a WAV file")):
         done = CliRunner(mix_stderr=False).invoke(
             demodulate, [str(name), "--diversity", "channels"], input=b"RIFF")

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from gnuradio import gr, hf
 
-from gnuradio.hf import channel_file, recording, station
+from gnuradio.hf import channel_file, recording, sigmf, station
 from gnuradio.hf.cli.channel import command
 from gnuradio.hf.cli.demodulate import command as demodulate
 from gnuradio.hf.channels import learn, tap_estimator
@@ -43,7 +43,7 @@ def record(spec, seed, folder, seconds, snr_db, mode, radios="offset=17 clock=-1
     lead = np.zeros(int(0.5 * rate), np.complex64)
     model = hf.channel_model(f"{spec} {radios} snr={snr_db:g}", seed, kind.mean_power, rate)
     heard = model.process(np.concatenate([lead, signal, np.zeros(int(rate), np.complex64)]))
-    recording.write_sigmf(base, rate, iter([heard]), f"{mode} over {spec}, seed {seed}",
+    sigmf.write_sigmf(base, rate, iter([heard]), f"{mode} over {spec}, seed {seed}",
                           lambda _: [])
     # Clock errors of a few ppm are negligible here, and their delay is not part of the paths.
     paths = hf.channel_model(spec, seed, 1.0, rate)
@@ -108,7 +108,7 @@ def test_the_noise_is_told_and_not_kept(poor):
     assert np.mean(np.abs(np.diff(found, 2, axis=0)) ** 2) < 1e-3
     clean, played = folder / "clean.sigmf-meta", folder / "played"
     signal = hf.modulate("4539-600S", b"as on Tuesday " * 20)
-    recording.write_sigmf(str(folder / "clean"), 9600, iter([signal]), "", lambda _: [])
+    sigmf.write_sigmf(str(folder / "clean"), 9600, iter([signal]), "", lambda _: [])
     done = run(command, f"learned={found_path} snr=20", clean, played)
     assert done.exit_code == 0, done.stderr
     done = run(demodulate, str(played) + ".sigmf-meta")
@@ -143,8 +143,8 @@ def test_fast_clocks_are_found(ppm, tmp_path):
 
 def test_what_cannot_be_learned_from_is_refused(tmp_path):
     noise = np.random.default_rng(1).normal(size=(2, 20000)).astype(np.float32)
-    recording.write_sigmf(str(tmp_path / "noise"), 9600, iter([noise[0] + 1j * noise[1]]), "",
-                          lambda _: [])
+    sigmf.write_sigmf(str(tmp_path / "noise"), 9600, iter([noise[0] + 1j * noise[1]]), "",
+                      lambda _: [])
     done = run(command, "--learn", tmp_path / "noise.sigmf-meta")
     assert done.exit_code == 1 and "no transmission is decoded" in done.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == ["noise.sigmf-data", "noise.sigmf-meta"]
@@ -178,7 +178,7 @@ def test_the_longest_transmission_counts(tmp_path):
         parts += [np.zeros(9600, np.complex64), hf.modulate("4539-1200S", bytes(range(200)) * 5)
                   if octets > 100 else hf.modulate("4539-600S", bytes(octets))]
     parts.append(np.zeros(9600, np.complex64))
-    recording.write_sigmf(str(tmp_path / "two"), 9600, iter(parts), "", lambda _: [])
+    sigmf.write_sigmf(str(tmp_path / "two"), 9600, iter(parts), "", lambda _: [])
     got = learn.heard(recording.open_recording(str(tmp_path / "two.sigmf-meta")), 0.0, 3)
     assert got.mode == "4539-1200S" and got.start_s > 2
 

@@ -5,7 +5,7 @@ import os
 import re
 
 from gnuradio import hf as module
-from gnuradio.hf import recording
+from gnuradio.hf import sigmf
 import numpy as np
 import pytest
 import band
@@ -55,7 +55,7 @@ def test_every_transmission_of_a_band_is_found(hf, tmp_path):
         first = int(at * RATE)
         t = np.arange(len(wide)) / RATE
         x[first:first + len(wide)] += (wide * np.exp(2j * np.pi * centre * t))[:len(x) - first]
-    recording.write_sigmf(str(tmp_path / "band"), RATE, [x], "a test", lambda _: [])
+    sigmf.write_sigmf(str(tmp_path / "band"), RATE, [x], "a test", lambda _: [])
     r = hf("monitor", "--channels", "-30000,-3000,3000,30007", tmp_path / "band.sigmf-meta",
            "--payload", tmp_path / "heard")
     assert r.status == 0
@@ -88,7 +88,7 @@ def test_frames_of_2g_ale_in_every_channel(hf, tmp_path):
         wide = module.ale_modulate(module.ale_words(own, ["SAM"], 2), RATE, 1800 - centre)
         first = int(at * RATE)
         x[first:first + len(wide)] += wide
-    recording.write_sigmf(str(tmp_path / "band"), RATE, [x], "a test", lambda _: [])
+    sigmf.write_sigmf(str(tmp_path / "band"), RATE, [x], "a test", lambda _: [])
     r = hf("monitor", "--ale", "--channels", "-30000,-3000,3000,30007",
            tmp_path / "band.sigmf-meta")
     assert r.status == 0 and "3 frames in 4 channels" in r.err

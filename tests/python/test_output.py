@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from gnuradio import blocks, gr
-from gnuradio.hf import output, recording, station
+from gnuradio.hf import output, sigmf, station
 from gnuradio.hf.cli import console, hf as hf_group, run, sim
 
 MESSAGE = b"the only copy of something that matters\n"
@@ -226,7 +226,7 @@ def test_what_breaks_off_leaves_the_old_file_and_nothing_else(tmp_path):
             raise KeyboardInterrupt
     assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["f"]
     with pytest.raises(RuntimeError):
-        recording.write_sigmf(str(tmp_path / "s"), 9600, broken(), "", lambda _: [])
+        sigmf.write_sigmf(str(tmp_path / "s"), 9600, broken(), "", lambda _: [])
     assert os.listdir(tmp_path) == ["f"]
 
 
@@ -299,12 +299,12 @@ def test_pictures_name_the_program(tmp_path):
 
 def test_sigmf_tells_who_recorded_it(tmp_path):
     base = str(tmp_path / "r")
-    recording.write_sigmf(base, 9600, iter([np.zeros(10, np.complex64)]), "", lambda _: [])
-    assert all(map(output.is_ours, recording.sigmf_files(base)))
+    sigmf.write_sigmf(base, 9600, iter([np.zeros(10, np.complex64)]), "", lambda _: [])
+    assert all(map(output.is_ours, sigmf.sigmf_files(base)))
     meta = json.loads((tmp_path / "r.sigmf-meta").read_text())
     meta["global"]["core:recorder"] = "another"
     (tmp_path / "r.sigmf-meta").write_text(json.dumps(meta))
-    assert not any(map(output.is_ours, recording.sigmf_files(base)))
+    assert not any(map(output.is_ours, sigmf.sigmf_files(base)))
 
 
 @pytest.mark.parametrize("number, ends", [(errno.ENOSPC, False), (errno.EPIPE, True)])

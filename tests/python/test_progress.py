@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from gnuradio import hf
-from gnuradio.hf import demodulation, modulation, recording
+from gnuradio.hf import demodulation, modulation, recording, wav
 from gnuradio.hf.cli import _progress
 from gnuradio.hf.channels import impair, learn
 from gnuradio.hf.simulation import scenarios
@@ -176,7 +176,7 @@ def test_engines_tell_how_far_they_are():
 def test_a_recording_tells_how_far_it_was_read(tmp_path):
     path = str(tmp_path / "x.wav")
     with open(path, "wb") as file:
-        recording.write_wav(file, 48000, 960000, [np.zeros(960000)])
+        wav.write_wav(file, 48000, 960000, [np.zeros(960000)])
     shares: List[float] = []
     source = recording.open_recording(path)
     demodulation.demodulate(source, demodulation.Reception(), progress=shares.append)

@@ -8,7 +8,7 @@ import struct
 import numpy as np
 import pytest
 
-from gnuradio.hf import audio_to_baseband, baseband_to_audio, recording
+from gnuradio.hf import audio_to_baseband, baseband_to_audio, recording, wav
 
 
 def tone(rate: float, frequency: float, seconds: float, real: bool = True) -> np.ndarray:
@@ -181,4 +181,4 @@ def test_mutated_recordings_never_do_more_than_refuse(monkeypatch):
 
 def test_a_wav_too_long_for_its_header_is_refused():
     with pytest.raises(recording.RecordingError, match="more than a WAV file can hold"):
-        recording.write_wav(io.BytesIO(), 48000, 1 << 31, [])
+        wav.write_wav(io.BytesIO(), 48000, 1 << 31, [])

@@ -6,7 +6,7 @@ import re
 import subprocess
 
 from gnuradio import blocks, gr
-from gnuradio.hf import recording
+from gnuradio.hf import sigmf
 from gnuradio.hf.radio import recorder
 import numpy as np
 import pmt
@@ -66,7 +66,7 @@ def test_the_recording_has_what_was_received(recorded):
     assert heard and sent and all(a["core:label"].startswith("4539-") for a in heard + sent)
     assert all(abs(a["hf:snr_db"] - 20) < 2 for a in heard)
     assert described["global"]["core:sample_rate"] == 9600
-    size = os.path.getsize(recording.sigmf_files(meta)[0])
+    size = os.path.getsize(sigmf.sigmf_files(meta)[0])
     assert size == pytest.approx(200 * 9600 * 8, rel=0.05)
     assert all(a["core:sample_start"] + a["core:sample_count"] <= size / 8
                for a in described["annotations"])
@@ -121,7 +121,7 @@ def test_files_are_cut_and_the_oldest_go(tmp_path):
     x, _ = record(tmp_path, 65, 10, 3 * 10 * 9600 * 8, [])
     kept = [m for m in files_of(str(tmp_path))]
     assert len(kept) == 3 and other.exists()
-    data = np.concatenate([np.fromfile(recording.sigmf_files(m)[0], np.complex64) for m in kept])
+    data = np.concatenate([np.fromfile(sigmf.sigmf_files(m)[0], np.complex64) for m in kept])
     assert np.array_equal(data, x[len(x) - len(data):])
     assert len(data) == 25 * 9600
 
@@ -147,5 +147,8 @@ def test_a_full_disk_ends_the_recording_not_the_station(tmp_path):
     try:
         _, r = record(folder, 30, 100, 10 ** 9, said)
         assert said == [r.failed] and "No space left" in r.failed
+        for data in folder.glob("*.sigmf-data"):
+            text = data.with_suffix(".sigmf-meta").read_text()
+            assert json.loads(text)["global"]["core:datatype"] == "cf32_le"
     finally:
         subprocess.run(["umount", str(folder)], check=True)

@@ -15,7 +15,7 @@ from typing import Callable, Dict, Iterable, Iterator, List, NamedTuple, Optiona
 
 import numpy as np
 
-from gnuradio.hf import combination, demodulation, recording
+from gnuradio.hf import combination, demodulation, recording, wav
 from gnuradio.hf import hf_python as hf
 from gnuradio.hf.options import option
 from .. import sweep
@@ -75,7 +75,7 @@ def record(folder: str, mode: hf.mode, octets: bytes, snr_db: float, receivers: 
         audio *= PEAK / np.max(np.abs(audio))
         paths.append(os.path.join(folder, f"{number}.wav"))
         with open(paths[-1], "wb") as file:
-            recording.write_wav(file, rate, len(audio), iter([audio]))
+            wav.write_wav(file, rate, len(audio), iter([audio]))
     return paths
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from gnuradio.hf import hf_python as hf
 from gnuradio.hf.simulation import simulator
-from gnuradio.hf import demodulation, recording
+from gnuradio.hf import demodulation, recording, wav
 from . import ber, standard
 
 SAMPLE_RATE = 9600
@@ -107,7 +107,7 @@ def measure_audio(heard: np.ndarray, payload: bytes, modulator: float
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "audio.wav")
         with open(path, "wb") as file:
-            recording.write_wav(file, AUDIO_RATE, len(audio), [audio / (1.1 * peak)])
+            wav.write_wav(file, AUDIO_RATE, len(audio), [audio / (1.1 * peak)])
         octets = bytearray()
         begin = time.thread_time()
         demodulation.demodulate(recording.open_recording(path),

@@ -5,7 +5,7 @@ from typing import Callable, Iterator
 import numpy as np
 
 from .. import hf_python as _hf
-from .. import output, recording
+from .. import output, recording, sigmf, wav
 
 #: Length of the blocks in which the signal is detected, s.
 _BLOCK_S = 0.02
@@ -73,7 +73,7 @@ def impair(opener: Opener, target: str, spec: str, seed: int, subcarrier: float,
             progress((turn - 1 + again.share()) / READINGS)
 
     source = opened()
-    targets = recording.sigmf_files(target) if source.complex_samples else [target]
+    targets = sigmf.sigmf_files(target) if source.complex_samples else [target]
     output.check_all(targets, source.paths, force)
     rate = source.rate if source.complex_samples else _hf.BASEBAND_RATE
     _hf.channel_model(spec, seed, 1.0, rate)  # raises before anything is read
@@ -103,10 +103,10 @@ def impair(opener: Opener, target: str, spec: str, seed: int, subcarrier: float,
     gain = 10 ** (level / 20) / peak
     pieces = (piece * gain for piece in result())
     if source.complex_samples:
-        recording.write_sigmf(recording.sigmf_base(target), round(source.rate), pieces,
-                              f"{source.name} through the channel '{spec}', seed {seed}",
-                              lambda _: [])
+        sigmf.write_sigmf(sigmf.sigmf_base(target), round(source.rate), pieces,
+                          f"{source.name} through the channel '{spec}', seed {seed}",
+                          lambda _: [])
     else:
         with output.replacing(target) as file:
-            recording.write_wav(file, round(source.rate), count, pieces)
+            wav.write_wav(file, round(source.rate), count, pieces)
     return power

@@ -5,7 +5,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from .. import channel_file, demodulation, output, recording
+from .. import channel_file, demodulation, output, recording, sigmf
 from .. import hf_python as _hf
 from . import tap_estimator
 from ..pictures import style
@@ -212,7 +212,7 @@ def learn(path: str, target: str, subcarrier: Optional[float] = None, bandwidth:
     RecordingError, output.OutputError.
     """
     source = recording.open_recording(path)
-    output.check_all(recording.sigmf_files(target), source.paths, force)
+    output.check_all(sigmf.sigmf_files(target), source.paths, force)
     if subcarrier is None:
         subcarrier = 0.0 if source.complex_samples else demodulation.usual_subcarrier(bandwidth)
     result = learned(heard(source, subcarrier, bandwidth, progress))

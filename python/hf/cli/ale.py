@@ -62,12 +62,13 @@ def decode(paths: Tuple[str, ...], form: Form, subcarrier: Optional[float], word
       hf ale decode --json --words *.wav
       arecord -t wav -f S16_LE -r 8000 | hf ale decode -
     """
-    found = 0
+    found, bad = 0, []
     if "-" in paths and sys.stdin.isatty():
         raise click.UsageError("no input: name a file or use a pipe")
     for path in paths:
         try:
-            source = recording.open_recording(path, form.sample_rate, form.raw_format, form.iq)
+            source = recording.open_recording(path, form.sample_rate, form.raw_format, form.iq,
+                                              form.number)
             middle = demodulation.subcarrier_of(source, 3, subcarrier)
             with Progress(source.name, shown=not sys.stdout.isatty()) as progress:
                 for event in ale.decode(source, middle, progress.share):
@@ -79,12 +80,16 @@ def decode(paths: Tuple[str, ...], form: Form, subcarrier: Optional[float], word
                         click.echo(json.dumps({"file": path, **ale.rounded(event)}))
                     else:
                         click.echo((f"{path}: " if len(paths) > 1 else "") + _line(event))
-        except recording.RecordingError as error:
-            raise fail(str(error)) from None
+            for warning in source.warnings:
+                click.echo(f"hf: warning: {warning}", err=True)
         except ValueError as error:
-            raise fail(f"{path}: {error}") from None
-        for warning in source.warnings:
-            click.echo(f"hf: warning: {warning}", err=True)
+            named = isinstance(error, recording.RecordingError)
+            bad.append(str(error) if named else f"{path}: {error}")
+            if len(paths) > 1:
+                click.echo(f"hf: {bad[-1]}", err=True)
+    if bad:
+        raise fail(bad[0] if len(paths) == 1 else f"{len(bad)} of {len(paths)} recordings could "
+                   "not be read")
     if not found:
         raise fail("no frame found")
 

@@ -8,7 +8,7 @@ from typing import List, Optional, Tuple
 
 import click
 
-from .. import output, recording
+from .. import output, recording, sigmf
 from ..channels import impair
 from ..options import option
 from ..radio.live_channel import LiveChannel
@@ -96,7 +96,7 @@ def _live(channel: str, ways: List[Tuple[str, str]], live: Live, common: Common)
 
 def _learn(path: str, learning: Learning, common: Common) -> None:
     from ..channels import learn
-    target = learning.out or recording.sigmf_base(path) + "-channel.sigmf-meta"
+    target = learning.out or sigmf.sigmf_base(path) + "-channel.sigmf-meta"
     with checked(), Progress(path) as progress:
         got = learn.learn(path, target, common.subcarrier, learning.bandwidth, common.force,
                           progress.share)
@@ -106,7 +106,7 @@ def _learn(path: str, learning: Learning, common: Common) -> None:
     click.echo(f"{got.mode} from {got.start_s:.2f} s, {got.seconds:.1f} s long, "
                f"{100 * got.channel.used:.0f} % of it used: SNR {got.snr_db:.1f} dB, offset "
                f"{got.channel.offset_hz:+.2f} Hz, clock {got.channel.clock_ppm:+.1f} ppm; "
-               f"replay it with learned={recording.sigmf_base(target)}.sigmf-meta", err=True)
+               f"replay it with learned={sigmf.sigmf_base(target)}.sigmf-meta", err=True)
 
 
 @click.command(short_help="A recording through the simulated channel.")

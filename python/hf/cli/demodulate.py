@@ -30,26 +30,42 @@ def _say(report: demodulation.Report, as_json: bool) -> None:
                    "SNR {snr_db:.1f} dB, offset {freq_offset_hz:+.1f} Hz, ended: {ended}"
                    .format(**report) + (", its start was missed" if report["joined"] else "")
                    + (f", reading: {report['reading']}" if report["reading"] != "standard"
-                      else "") + _combine.receivers(report),
+                      else "") + (f", channel: {report['channel']}" if "channel" in report
+                                  else "") + _combine.receivers(report),
                    err=True)
+
+
+#: Channels of a stereo recording.
+SIDES = ["left", "right"]
 
 
 @dataclass(frozen=True)
 class Form:
     """Format of the samples of a recording."""
 
-    sample_rate: Optional[float] = option(None, "Sample rate of raw samples, samples/s.",
-                                          least=_hf.MIN_AUDIO_RATE, most=_hf.MAX_AUDIO_RATE)
+    sample_rate: Optional[float] = option(
+        None, "Sample rate of raw samples, samples/s.", least=recording.MIN_COMPLEX,
+        most=_hf.MAX_AUDIO_RATE)
     raw_format: Optional[str] = option(
-        None, "IN holds raw samples: 16-bit integers or floats, little endian, real or complex "
-        "(c).", flag="--format", choices=sorted(recording.RAW_FORMATS))
-    iq: bool = option(False, "The two channels of a WAV file are I and Q.")
+        None, "IN holds raw samples: integers of 8 or 16 bits (u without sign) or floats, little "
+        "endian, real or complex (c).", flag="--format", choices=sorted(recording.RAW_FORMATS))
+    iq: bool = option(False, "The two channels of a sound file are I and Q.")
+    channel: Optional[str] = option(None, "Read this channel of two, instead of the left one. hf "
+                                          "demodulate tries the others if nothing is found.",
+                                    choices=SIDES)
 
     def __post_init__(self) -> None:
         if self.raw_format is not None and self.sample_rate is None:
             raise ValueError("--format needs --sample-rate")
         if self.sample_rate is not None and self.raw_format is None:
             raise ValueError("--sample-rate is for raw samples and needs --format")
+        if self.channel is not None and self.iq:
+            raise ValueError("--channel and --iq exclude each other")
+
+    @property
+    def number(self) -> Optional[int]:
+        """The chosen channel, counted from 0."""
+        return None if self.channel is None else SIDES.index(self.channel)
 
 
 @dataclass(frozen=True)
@@ -91,7 +107,9 @@ class _Input:
 
     def __init__(self, path: str, other: Optional[str], form: Form) -> None:
         self._path, self._other = path, other
-        self._form = form.sample_rate, form.raw_format, form.iq
+        self._form, self._channel = (form.sample_rate, form.raw_format, form.iq), form.number
+        #: How the channels are read, if that is not as asked for.
+        self.layout = ""
         self.pipe = recording.KeptInput(sys.stdin.buffer) if "-" in (path, other) else None
         self.source, self.second = self._open(self.pipe)
 
@@ -103,6 +121,18 @@ class _Input:
             return False
         self.source, self.second = self._open(kept)
         return True
+
+    def other_layouts(self) -> List[str]:
+        """Other ways to read the two channels of a recording in which nothing was found."""
+        asked = self._form[2] or self._channel is not None or self._other is not None
+        known = self.source.channels == 2 and not self.source.complex_samples
+        return [] if asked or not known or not self.source.differ else ["I/Q", "right"]
+
+    def use(self, layout: str) -> None:
+        """Read the channels in another way, from the next again() on."""
+        self.layout = layout
+        self._form = (*self._form[:2], layout == "I/Q")
+        self._channel = 1 if layout == "right" else None
 
     def forget(self) -> None:
         """Keep no input for another reading."""
@@ -119,11 +149,14 @@ class _Input:
               ) -> Tuple[recording.Recording, Optional[recording.Recording]]:
         path, other, form = self._path, self._other, self._form
         if other == "channels":
+            if path == "-":
+                raise recording.RecordingError("standard input: two antennas need two pipes, or "
+                                               "both channels of a WAV file")
             first, second = (recording.open_recording(path, *form, channel, stdin)
                              for channel in (0, 1))
             return first, second
-        return (recording.open_recording(path, *form, stdin=stdin),
-                recording.open_recording(other, *form, stdin=stdin) if other else None)
+        return (recording.open_recording(path, *form, self._channel, stdin),
+                recording.open_recording(other, *form, self._channel, stdin) if other else None)
 
 
 def _try_all(heard: _Input, tried: List[int], subcarrier: Optional[float],
@@ -226,7 +259,7 @@ def command(paths: Tuple[str, ...], form: Form, subcarrier: Optional[float],
 
 
 def _open(path: str, form: Form) -> recording.Recording:
-    return recording.open_recording(path, form.sample_rate, form.raw_format, form.iq)
+    return recording.open_recording(path, form.sample_rate, form.raw_format, form.iq, form.number)
 
 
 @contextmanager
@@ -247,7 +280,10 @@ def _failures(name: str) -> Iterator[None]:
 def _one(heard: _Input, subcarrier: Optional[float], bandwidth: Optional[int],
          receiver: Receiver, reports: Reports, show: bool) -> None:
     """Receive from one recording, or from two antennas."""
-    reception = demodulation.Reception(heard.write, reports.say)
+    def say(report: demodulation.Report) -> None:
+        reports.say({**report, "channel": heard.layout} if heard.layout else report)
+
+    reception = demodulation.Reception(heard.write, say)
     source, second = heard.source, heard.second
     if second is not None and second.complex_samples != source.complex_samples:
         raise recording.RecordingError(f"{second.name}: IN and IN2 must be both audio or both "
@@ -259,9 +295,18 @@ def _one(heard: _Input, subcarrier: Optional[float], bandwidth: Optional[int],
              else demodulation.bandwidths_of(source, subcarrier))
     how = {**asdict(receiver), "dumped": dumped}
     seconds = _try_all(heard, tried, subcarrier, reception, show, how)
+    layouts = heard.other_layouts() if not reception.found else []
+    for layout in layouts:
+        heard.use(layout)
+        if reception.found or not heard.again():
+            break
+        tried = ([bandwidth] if bandwidth is not None
+                 else demodulation.bandwidths_of(heard.source, subcarrier))
+        _try_all(heard, tried, subcarrier, reception, show, how)
     for warning in heard.source.warnings + (heard.second.warnings if heard.second else []):
         click.echo(f"hf: warning: {warning}", err=True)
     if reception.complete == 0:
         if reception.found == 0:
-            raise fail(f"{source.name}: no transmission found in {seconds:.1f} s")
+            where = ", neither in its channels nor in both as I and Q" if layouts else ""
+            raise fail(f"{source.name}: no transmission found in {seconds:.1f} s{where}")
         raise fail(f"{source.name}: {reception.found} transmission(s) found, none complete")

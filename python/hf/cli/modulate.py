@@ -10,6 +10,7 @@ import click
 from .. import hf_python as _hf
 from .. import modulation, output, recording
 from ..options import option
+from ..sigmf import sigmf_base, sigmf_files
 from . import fail
 from ._options import options
 from ._output import checked, force_option
@@ -48,7 +49,7 @@ def _check_output(source: str, target: str, sigmf: bool, named: bool, force: boo
         if target == "-":
             output.check_stdout([source])
             return
-        targets = recording.sigmf_files(target) if sigmf else [target]
+        targets = sigmf_files(target) if sigmf else [target]
         if not named and not force and os.path.isfile(target) and os.path.getsize(target):
             # Even a file of ours: if OUT was forgotten, this name is IN.
             raise output.Refused(f"{target}: exists and is the only name given; give IN and OUT "
@@ -109,7 +110,7 @@ def command(paths: Tuple[str, ...], mode: Any, sigmf: bool, sample_rate: int, su
         raise click.UsageError("give [IN] OUT: the file with the octets, if it is not standard "
                                "input, and the file for the samples")
     source, target = ("-", *paths)[-2:]
-    base = recording.sigmf_base(target)
+    base = sigmf_base(target)
     sigmf = sigmf or base != target
     _check_output(source, target, sigmf, len(paths) == 2, force)
     try:

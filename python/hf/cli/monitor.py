@@ -19,6 +19,8 @@ from ._options import options
 from ._output import checked
 from ._progress import Progress
 
+#: Raw formats of complex samples.
+COMPLEX = [name for name, (_, iq) in recording.RAW_FORMATS.items() if iq]
 #: Length of the pieces of the wide recording given to the receivers, s.
 STEP_S = 1.0
 
@@ -130,7 +132,7 @@ class Device:
               help="Instead of --channels: a channel every HZ over the whole recording.")
 @click.option("--sample-rate", type=float,
               help="Sample rate of raw samples or of the SDR, samples/s.")
-@click.option("--format", "raw_format", type=click.Choice(["cs16le", "cf32le"]),
+@click.option("--format", "raw_format", type=click.Choice(COMPLEX),
               help="FILE holds raw complex samples.")
 @click.option("--ale", "with_ale", is_flag=True,
               help="Instead of data modems: receive 2G ALE in every channel.")
@@ -141,7 +143,8 @@ class Device:
 def command(path: Optional[str], device: Device, channels: Optional[List[float]],
             grid: Optional[float], sample_rate: Optional[float], raw_format: Optional[str],
             with_ale: bool, effort: int, payload: Optional[str]) -> None:
-    """Receive every 3 kHz channel of one wide complex recording (SigMF, or raw), or of an SDR.
+    """Receive every 3 kHz channel of one wide complex recording (SigMF, raw, or a sound file
+    with I and Q), or of an SDR.
 
     Prints a line of JSON for each transmission when it ends: channel_hz (centre of the channel,
     relative to the middle of the recording or the SDR's band) and the keys of hf demodulate
@@ -167,7 +170,7 @@ def command(path: Optional[str], device: Device, channels: Optional[List[float]]
         if path is None:
             source: Any = device.open(sample_rate)
         else:
-            source = recording.open_recording(path, sample_rate, raw_format)
+            source = recording.open_recording(path, sample_rate, raw_format, iq=True)
         if not source.complex_samples:
             raise fail(f"{path}: holds real samples; allowed are complex ones (I and Q)")
         centres = channels or _hf.channeliser.grid(source.rate, grid)

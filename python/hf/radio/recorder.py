@@ -12,7 +12,7 @@ from gnuradio import gr
 import numpy as np
 import pmt
 
-from .. import output, recording
+from .. import output, sigmf
 
 #: Limit of annotations in one file. A station receives far fewer in that time.
 MOST_ANNOTATIONS = 10000
@@ -111,6 +111,7 @@ class Recorder(gr.sync_block):
         self._make_room(self._file_samples * 8)
         self._file = open(self._base + ".sigmf-data", "xb")
         self._begin = self._described = self._count
+        self._describe()  # a disk that fills up must not leave data without a description
 
     def _close(self) -> None:
         assert self._file is not None
@@ -127,8 +128,8 @@ class Recorder(gr.sync_block):
         self._described = self._count
         with self._lock:
             found = [self._placed(a) for a in self._annotations]
-        meta = recording.sigmf_meta(self.rate, self._description,
-                                    [a for a in found if a["core:sample_count"] > 0])
+        meta = sigmf.sigmf_meta(self.rate, self._description,
+                                [a for a in found if a["core:sample_count"] > 0])
         meta["captures"][0]["core:datetime"] = self._time
         with output.replacing_text(self._base + ".sigmf-meta") as file:
             json.dump(meta, file, indent=1)
@@ -151,7 +152,7 @@ class Recorder(gr.sync_block):
         while mine and sum(sizes[f] for f in mine) + octets > self._most:
             oldest = os.path.join(self.folder, mine.pop(0))
             os.unlink(oldest)
-            meta = recording.sigmf_base(oldest) + ".sigmf-meta"
+            meta = sigmf.sigmf_base(oldest) + ".sigmf-meta"
             if os.path.exists(meta):
                 os.unlink(meta)
 
