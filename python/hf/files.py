@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 import os
 import random
+import re
 import time
 from typing import Any, Callable, Optional
 
@@ -11,11 +12,11 @@ from .plain_text import plain
 from .sis import s5066
 
 
-#: RCOP application of a refusal, among those that are free: why a file was not kept, in UTF-8, with
-#: connection and U_PDU ID of the file. Clients of other makers ignore it.
+#: RCOP application of a refusal, among those that are free: why a file was not kept, in UTF-8,
+#: with connection and U_PDU ID of the file. Clients of other makers ignore it.
 APP_REFUSAL = 0x8F46
-#: Longest reason, octets.
-MAX_REASON = 200
+#: Longest reason, and longest name of a received file, octets.
+MAX_REASON, MAX_NAME = 200, 200
 
 
 @dataclass
@@ -135,6 +136,16 @@ class Room:
         self.octets += max(octets, self.MIN_FILE)
 
 
+def safe_name(name: bytes) -> str:
+    """A file name that is safe to create in a folder, from a received one: what follows the last
+    slash or backslash, without leading dots and control characters, of 200 octets at most."""
+    text = name.decode("utf-8", "replace").replace("\ufffd", "_")
+    text = re.split(r"[/\\]", text)[-1].lstrip(".")
+    text = "".join("_" if plain(c) != c else c for c in text)
+    text = text.encode()[:MAX_NAME].decode("utf-8", "ignore")
+    return "unnamed" if not text else text if text[0].isalnum() else f"_{text[1:]}"
+
+
 class Receiver:
     """Writes received files into a folder. Acknowledges those that came by RCOP.
 
@@ -158,12 +169,12 @@ class Receiver:
         file = s5066.decode_bftp(m.data) if m and m.application == s5066.APP_BFTP else None
         if file is None:
             return None
-        safe_name, name, data = file
+        _, name, data = file
         if self._room is not None and not self._room.take(len(data)):
             self._refuse(p, m, len(data), "no more room for files")
             return None
         try:
-            path = self._write(safe_name, data)
+            path = self._write(safe_name(name), data)
         except OSError as error:
             if self._room is not None:
                 self._room.give_back(len(data))

@@ -4,6 +4,7 @@ value and what is allowed."""
 from dataclasses import fields
 import datetime
 import math
+import re
 import tomllib
 from typing import Any, Dict, Optional, Tuple, Type, Union, get_args, get_origin, get_type_hints
 
@@ -77,17 +78,25 @@ def make(kind: Any, table: Any, where: str, parts: Parts) -> Any:
     return kind(**values)
 
 
+def _quotes(text: str, wrong: str) -> str:
+    """Advice for a value without quotes, from the message of the TOML reader."""
+    at, lines = re.search(r"line (\d+)", wrong), text.splitlines()
+    line = lines[int(at[1]) - 1] if at and int(at[1]) <= len(lines) else ""
+    found = re.match(r"\s*([\w.-]+)\s*=\s*([\w./:~-][^#\"']*?)\s*(#.*)?$", line)
+    return f"; text needs quotes: {found[1]} = \"{found[2]}\"" if found else ""
+
+
 def parse(kind: Any, text: str, where: str, parts: Parts, error: Type[ValueError]) -> Any:
     """An object of a dataclass from TOML text, checked. Sets its attribute where.
 
     where: the file or another name of the source. Raises error, whose text begins with where.
     """
     try:
-        made = make(kind, tomllib.loads(text), where, parts)
+        made = make(kind, tomllib.loads(text.removeprefix("\ufeff")), where, parts)
     except TableError as wrong:
         raise error(str(wrong)) from None
     except (tomllib.TOMLDecodeError, RecursionError) as wrong:
-        raise error(f"{where}: {wrong}") from None
+        raise error(f"{where}: {wrong}{_quotes(text, str(wrong))}") from None
     made.where = where
     try:
         made.check()

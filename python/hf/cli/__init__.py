@@ -2,6 +2,7 @@
 """The hf command line. Each command lives in the module of its name and is imported when it
 is called, so that the program starts fast."""
 import codecs
+import difflib
 import importlib
 import io
 import os
@@ -48,6 +49,9 @@ COMMANDS = {name: what for group in GROUPS.values() for name, what in group.item
 
 #: Libraries that only pictures and learned channels need.
 OPTIONAL = ("matplotlib", "scipy")
+
+#: Least likeness of an option that is offered instead of one that does not exist.
+CLOSE = 0.8
 
 #: Text of --version, with the commit if it is known.
 VERSION = version.__version__ + (f" (commit {version.__commit__})" if version.__commit__ else "")
@@ -138,6 +142,8 @@ def _writes_all(encoding: str) -> bool:
 def main(group: click.Command = hf) -> None:
     """Entry point of an installed program. group: its commands."""
     sys.unraisablehook = _interrupt_again
+    # Users may lack these folders, in which nft and ip are.
+    os.environ["PATH"] = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
     _open_standard_streams()
     try:
         group.main(standalone_mode=False)
@@ -145,6 +151,10 @@ def main(group: click.Command = hf) -> None:
     except click.exceptions.Abort:
         _exit(130, "interrupted")
     except click.UsageError as error:
+        if isinstance(error, click.NoSuchOption):
+            # click also offers words that have little in common.
+            error.possibilities = difflib.get_close_matches(
+                error.option_name, error.possibilities or [], cutoff=CLOSE)
         error.show()
         _exit(2)
     except click.ClickException as error:

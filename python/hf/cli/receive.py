@@ -35,10 +35,10 @@ def command(folder: str, count: Optional[int], timeout: Optional[float], max_oct
             server: str, rank: int) -> None:
     """Receive files by RCOP or UDOP into DIR until Ctrl-C. DIR is created if missing.
 
-    Files by RCOP are acknowledged (FRAPv2) after they are written. A file that cannot be written is
-    refused, and the next ones are received. Names cannot lead out of the
-    folder, and existing files are never replaced. With --count the exit status is 0 only if that
-    number of files arrived, with --timeout only if at least one arrived.
+    Files by RCOP are acknowledged (FRAPv2) after they are written. A file that cannot be written
+    is refused, and the next ones are received. Names cannot lead out of the folder, and existing
+    files are never replaced. With --count the exit status is 0 only if that number of files
+    arrived, with --timeout only if at least one arrived.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with checked():

@@ -3,8 +3,9 @@
 instead of samples. The file in the tree is `lib/s5066/rate/block_errors.csv`, which is compiled
 into the data link; a copy is installed with this package."""
 import csv
+import functools
 from pathlib import Path
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from .. import hf_python as hf
 
@@ -66,6 +67,16 @@ def _share(p: Point) -> float:
     return 1 - (1 - p.lost / p.trials) * (1 - bad)
 
 
+@functools.lru_cache(maxsize=None)
+def _in_3_khz() -> Dict[Tuple[Any, Any, Any], str]:
+    """The first mode in 3 kHz of each waveform, interleaver and constraint length."""
+    found: Dict[Tuple[Any, Any, Any], str] = {}
+    for m in hf.mode.all():
+        if m.bandwidth_hz == 3000:
+            found.setdefault((m.waveform, m.interleaver, m.constraint_length), str(m))
+    return found
+
+
 def threshold(mode: str, channel: str,
               curves: Dict[Tuple[str, str], List[Point]]) -> Optional[Threshold]:
     """The least SNR in the mode's bandwidth, dB, from which on one block of ten is lost at most:
@@ -74,10 +85,7 @@ def threshold(mode: str, channel: str,
     m = hf.mode(mode)
     source = mode
     if m.waveform is not None and (channel, mode) not in curves:
-        source = next((str(o) for o in hf.mode.all()
-                       if o.waveform == m.waveform and o.bandwidth_hz == 3000
-                       and o.interleaver == m.interleaver
-                       and o.constraint_length == m.constraint_length), mode)
+        source = _in_3_khz().get((m.waveform, m.interleaver, m.constraint_length), mode)
     points = curves.get((channel, source), [])
     for low, high in reversed(list(zip([None, *points[:-1]], points))):
         if _share(high) > LOST:
