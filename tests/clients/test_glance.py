@@ -210,6 +210,94 @@ def test_what_a_client_holds_back_waits_too():
     assert note(p, 21, 1000, 1000)["waiting_octets"] == 1000  # given up
 
 
+def of(peer, p, now, **more):
+    """A sample while this is the peer."""
+    stats = {k: more.pop(k) for k in list(more) if k not in ("queued_octets", "unacknowledged")}
+    p.note({"now": now, "queued_octets": 0, "unacknowledged": 0, "peer": peer, **more}, stats)
+    return p.take()
+
+
+#: Samples (time, peer, octets received, silent rounds), and then last_heard and unanswered.
+HEARD = [
+    ([(0, "", 0, 0)], None, 0),
+    ([(0, "", 0, 0), (10, "A", 50, 0)], 10, 0),
+    ([(0, "A", 50, 0), (200, "B", 50, 0)], None, 0),  # B is called and may not exist
+    ([(0, "A", 50, 3), (200, "B", 50, 4)], None, 0),  # A's silence is none of B's
+    ([(0, "A", 0, 0), (10, "A", 50, 0), (200, "B", 50, 2), (210, "B", 50, 4)], None, 2),
+    ([(0, "A", 0, 0), (10, "A", 50, 0), (200, "B", 50, 0), (300, "A", 50, 0)], 10, 0),
+    ([(0, "A", 0, 0), (10, "A", 50, 0), (200, "B", 90, 0), (300, "A", 90, 0)], 10, 0),
+    ([(0, "A", 0, 0), (10, "A", 50, 2), (20, "A", 50, 5)], 10, 3),
+    ([(0, "A", 0, 0), (10, "A", 50, 2), (20, "A", 60, 5)], 20, 0),
+    ([(0, "A", 0, 0), (10, "B", 50, 0), (20, "A", 50, 3)], None, 0),
+    ([(0, "A", 0, 0), (10, "B", 50, 0), (20, "A", 50, 3), (30, "A", 50, 5)], None, 2),
+    ([(0, "A", 0, 0), (10, "B", 50, 0), (20, "B", 70, 0)], 20, 0),
+]
+
+
+@pytest.mark.parametrize("samples, heard, unanswered", HEARD)
+def test_what_was_heard_belongs_to_a_peer(samples, heard, unanswered):
+    p = progress.Progress()
+    for now, peer, received, rounds in samples:
+        seen = of(peer, p, now, octets_received=received, silent_rounds=rounds)
+    assert (seen["last_heard"], seen["unanswered"]) == (heard, unanswered)
+
+
+def test_the_peers_that_were_heard_are_bounded():
+    p = progress.Progress()
+    for k in range(3 * progress.MOST_PEERS):
+        of(f"P{k}", p, k, octets_received=k + 1)
+    assert len(p._heard) == progress.MOST_PEERS
+
+
+def test_the_speed_is_that_with_the_peer():
+    p = progress.Progress()
+    for now in range(0, 60):
+        of("A", p, now, u_pdu_octets_delivered=100 * now, octets_received=now)
+    assert p.take()["in_bps"] > 700
+    assert of("B", p, 60, u_pdu_octets_delivered=6000, octets_received=60)["in_bps"] == 0
+    assert of("B", p, 80, u_pdu_octets_delivered=7000, octets_received=80)["in_bps"] == \
+        round(8 * 1000 / 20)
+    assert p.take()["peer_since"] == 60
+
+
+#: Blocks (time, SNR), receptions (begin, end), since when the peer is the peer, the radio; and the
+#: word for the channel.
+CHANNELS = [
+    ([(595, 30)], [], None, {}, "good"),
+    ([(595, 30)], [], 590, {}, "good"),
+    ([(595, 30)], [], 597, {}, "not known yet"),  # that was another station
+    ([(580, 30), (599, 8)], [], 597, {}, "poor"),
+    ([(580, 30), (580, 30), (599, 8)], [(570, 581), (595, None)], 597, {}, "poor"),
+    ([(596, 30)], [(594, None)], 597, {}, "good"),  # the reception that names the peer
+    ([(596, 30)], [(594, 596.5)], 597, {}, "good"),
+    ([(580, 30)], [(570, 581)], 597, {}, "not known yet"),
+    ([(595, 49)], [], None, {"source": {"silent_s": 9.0}}, "not known now"),
+    ([(595, 49)], [], None, {"capture": {"open": False}}, "not known now"),
+    ([(595, 49)], [], None, {"source": {"silent_s": 9.0}, "key": {"down": True}}, "good"),
+    ([(595, 49)], [], None, {"key": {"errors": ["once"]}}, "good"),
+    ([(100, 49)], [], None, {}, "not known now"),
+]
+
+
+@pytest.mark.parametrize("blocks, receptions, since, radio, word", CHANNELS)
+def test_the_channel_is_that_from_the_peer(blocks, receptions, since, radio, word):
+    s = snapshot(done={"peer_since": since}, radio=radio,
+                 blocks=[{"at": at, "snr_db": snr, "quality": 0.9} for at, snr in blocks],
+                 spans=[{"kind": "rx", "mode": "", "begin": begin, "end": end}
+                        for begin, end in receptions])
+    assert glance.channel(s)[0] == word
+
+
+def test_causes_stand_before_their_effects():
+    s = snapshot(done={**SENDS, "unanswered": 3, "troubles": {"tx_damaged": 2}},
+                 radio={"key": {"errors": ["no answer of the rig"]}, "source": {"silent_s": 9.0}})
+    assert [p["about"] for p in glance.glance(s)["problems"]] == \
+        ["radio", "radio", "computer", "answer"]
+    first = glance.glance(s)["problems"][0]
+    assert first["what"].startswith("Keying the transmitter failed") and \
+        "[radio.ptt]" in first["remedy"]
+
+
 def test_a_long_transmission_does_not_look_faster_than_it_was():
     p = progress.Progress()
     note(p, 0)

@@ -11,6 +11,8 @@ from .words import ago, amount, duration, mode_bps, part, rate
 WORDS = ((20.0, "good"), (12.0, "fair"), (5.0, "poor"), (-1000.0, "very poor"))
 #: Blocks that the word is made of, and the age at which it is no news any more, s.
 BLOCKS, OLD_S = 5, 300.0
+#: A change of the peer is noticed within this time, s.
+SEEN_S = 2.0
 #: Names of what a TCP port is used for.
 PORTS = {80: "web page", 443: "web page", 8080: "web page", 8000: "web page", 25: "mail",
          465: "mail", 587: "mail", 110: "mail", 143: "mail", 993: "mail", 22: "terminal session"}
@@ -53,7 +55,10 @@ def glance(s: Snapshot) -> Dict[str, Any]:
 def channel(s: Snapshot) -> "tuple[str, str]":
     """A word for the channel from the peer, and the numbers behind it."""
     now = clock(s)
-    blocks = [b for b in s["blocks"][-BLOCKS:] if b.get("snr_db") is not None]
+    if problems.is_deaf(s.get("radio") or {}):
+        return "not known now", "the receiver gives no signal"
+    since = _peer_since(s)
+    blocks = [b for b in s["blocks"] if b.get("snr_db") is not None and b["at"] >= since][-BLOCKS:]
     if not blocks:
         return "not known yet", "nothing received"
     last = blocks[-1]
@@ -68,6 +73,17 @@ def channel(s: Snapshot) -> "tuple[str, str]":
     if now - last["at"] > OLD_S:
         return "not known now", f"{numbers} {ago(now - last['at'])}"
     return WORDS[grade][1], numbers
+
+
+def _peer_since(s: Snapshot) -> float:
+    """Station time from which on receptions are the peer's. It is known to be the peer only while
+    its first reception is under way."""
+    since = (s.get("progress") or {}).get("peer_since")
+    if since is None:
+        return 0.0
+    begins = [span["begin"] for span in s.get("spans") or [] if span["kind"] == "rx" and
+              span["begin"] <= since and (span["end"] is None or span["end"] > since - SEEN_S)]
+    return float(min([since, *begins[-1:]]))
 
 
 def clock(s: Snapshot) -> float:

@@ -242,6 +242,10 @@ stream.onmessage = e => {
 setInterval(() => {
   const stale = performance.now() - heard > 3000, note = document.querySelector("#fresh");
   note.classList.toggle("stale", stale && heard > 0);
+  // What is shown is of the past: "Idle" would be wrong of a program that has ended.
+  document.querySelector("#stations").classList.toggle("past", stale && heard > 0);
+  if (stale && heard) for (const box of document.querySelectorAll(".sentence"))
+    box.textContent = "No news for " + Math.round((performance.now() - heard) / 1000) + " s: does hf run still run?";
   text(document, "#fresh", !heard ? "waiting for the station" :
     stale ? "the station does not answer" : "live");
 }, 500);

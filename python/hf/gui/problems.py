@@ -28,11 +28,19 @@ _LOSSES = (
 def problems(s: Mapping[str, Any]) -> List[Dict[str, str]]:
     """The problems, the worst first. Each has keys about (radio, answer, silence, data, computer),
     what (one sentence) and remedy (what to do)."""
-    return _radio(s.get("radio") or {}) + _link(s) + _data(s) + _computer(s)
+    # A cause before its effects: no answer comes to a transmission that was cut.
+    return _radio(s.get("radio") or {}) + _computer(s) + _link(s) + _data(s)
 
 
 def _problem(about: str, what: str, remedy: str) -> Dict[str, str]:
     return {"about": about, "what": what, "remedy": remedy}
+
+
+def is_deaf(radio: Mapping[str, Any]) -> bool:
+    """Whether nothing is received: the device is lost, or gives no signal while we do not key."""
+    source, key = radio.get("source") or {}, radio.get("key") or {}
+    silent = (source.get("silent_s") or 0) > DEAF_S and not key.get("down", False)
+    return silent or not (radio.get("capture") or {}).get("open", True)
 
 
 def _radio(radio: Mapping[str, Any]) -> List[Dict[str, str]]:
@@ -43,16 +51,15 @@ def _radio(radio: Mapping[str, Any]) -> List[Dict[str, str]]:
             why = f" ({device['trouble']})" if device.get("trouble") else ""
             found.append(_problem("radio", f"The sound device that {does} is lost{why}.",
                                   "Plug it in again. The station tries it every second."))
-    source, lost = radio.get("source") or {}, bool(found)
-    keyed = (radio.get("key") or {}).get("down", False)
-    if not lost and not keyed and (source.get("silent_s") or 0) > DEAF_S:
-        found.append(_problem(
-            "radio", "The receiver gives no signal at all, not even noise.",
-            "Check that the radio is on, the audio or antenna cable, and the device in [radio]."))
+    lost = bool(found)
     errors = (radio.get("key") or {}).get("errors") or []
     if errors:
         found.append(_problem("radio", f"Keying the transmitter failed: {errors[-1]}.",
-                              "Check the key line or the rig's connection, and [radio] key."))
+                              "Check the key line or the rig's connection, and [radio.ptt]."))
+    if not lost and is_deaf(radio):
+        found.append(_problem(
+            "radio", "The receiver gives no signal at all, not even noise.",
+            "Check that the radio is on, the audio or antenna cable, and the device in [radio]."))
     return found
 
 

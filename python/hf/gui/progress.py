@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Progress of a data link: how fast data move, how much of the current work is done, and what went
 wrong lately. Made from samples of its state and counters."""
-from collections import deque
+from collections import OrderedDict, deque
 from typing import Any, Deque, Dict, Iterable, Mapping, Optional, Tuple
 
 from .remaining import Remaining, Transmission
@@ -14,6 +14,8 @@ NOW_S = 60.0
 LEAST_SPAN_S = 10.0
 #: Samples kept. Three in a row span LEAST_S at least, so these span MINUTES_S.
 MOST_SAMPLES = 620
+#: Peers whose last reception is kept.
+MOST_PEERS = 100
 
 #: Counters of a data link that mean trouble when they grow.
 TROUBLES = ("u_pdus_refused", "u_pdus_rejected", "u_pdus_expired", "u_pdus_lost",
@@ -30,7 +32,10 @@ class Progress:
         self._base = 0.0  # octets submitted when nothing waited last
         self._begin: Optional[float] = None  # since when something waits
         self._last_begin = 0.0
-        self._heard: Tuple[int, Optional[float], int] = (0, None, 0)
+        self._received = 0
+        self._peer, self._peer_since = "", None  # type: str, Optional[float]
+        self._heard: "OrderedDict[str, float]" = OrderedDict()  # when, by peer
+        self._rounds = 0  # silent rounds when this peer was heard, or became the peer
         self._last: Dict[str, float] = {}
         self._data = (0.0, 0)  # octets and D_PDUs, for the mean size of a D_PDU
         self._remaining = Remaining()
@@ -50,8 +55,7 @@ class Progress:
         elif self._begin is None:
             self._begin = self._last_begin = now
         received, rounds = int(stats.get("octets_received", 0)), stats.get("silent_rounds", 0)
-        if received != self._heard[0] or not self._samples:
-            self._heard = (received, now if received else None, rounds)
+        self._note_peer(str(link.get("peer") or ""), now, received, int(rounds))
         troubles = {name: int(stats.get(name, 0)) for name in TROUBLES}
         troubles["late_answers"] = late_answers
         queued = min(waiting, held + float(link["queued_octets"]))
@@ -64,6 +68,19 @@ class Progress:
             self._samples[-1] = sample
         else:
             self._samples.append(sample)
+
+    def _note_peer(self, peer: str, now: float, received: int, rounds: int) -> None:
+        """What was heard belongs to the peer of that moment."""
+        if peer != self._peer:
+            self._peer, self._peer_since, self._rounds = peer, now, rounds
+        if received != self._received:
+            self._received, self._rounds = received, rounds
+            self._heard[peer] = now
+            self._heard.move_to_end(peer)
+            if len(self._heard) > MOST_PEERS:
+                self._heard.popitem(last=False)
+        elif not self._samples:
+            self._rounds = rounds
 
     def _waiting(self, link: Mapping[str, Any], stats: Mapping[str, int], submitted: float
                  ) -> float:
@@ -82,9 +99,10 @@ class Progress:
         waiting_octets: not arrived yet. air_octets: those of them that were sent and are not
         acknowledged. left_s: time until all have arrived, or None while it is not known. begin:
         since when, or None. out_bps, in_bps: goodput over NOW_S, and out_minutes_bps,
-        in_minutes_bps over MINUTES_S (bit/s). in_octets: delivered in NOW_S. last_heard: station
-        time of the last intact D_PDU, or None. unanswered: transmissions without an answer since
-        then. troubles: growth of each of TROUBLES within MINUTES_S.
+        in_minutes_bps over MINUTES_S (bit/s). in_octets: delivered in NOW_S. Rates are those
+        with the present peer. last_heard: station time of the last intact D_PDU of this peer, or
+        None. peer_since: since when it is the peer, or None. unanswered: transmissions to it
+        without an answer since then. troubles: growth of each of TROUBLES within MINUTES_S.
         """
         if not self._samples:
             return {}
@@ -99,7 +117,8 @@ class Progress:
                 "left_s": self._remaining.left() if waiting else None,
                 "out_bps": round(out_bps), "in_bps": round(in_bps), "in_octets": round(in_octets),
                 "out_minutes_bps": round(out_minutes), "in_minutes_bps": round(in_minutes),
-                "last_heard": self._heard[1], "unanswered": rounds - self._heard[2],
+                "last_heard": self._heard.get(self._peer), "peer_since": self._peer_since,
+                "unanswered": rounds - self._rounds,
                 "troubles": {k: v - past[k] for k, v in troubles.items() if v > past[k]}}
 
     def _since(self, span_s: float) -> _Sample:
@@ -118,10 +137,13 @@ class Progress:
         the acknowledgement before span_s, or to the start of the work. In the other direction it
         leaves out the time before the first delivery."""
         first, last = self._since(span_s), self._samples[-1]
+        if self._peer_since is not None and first[0] < self._peer_since:
+            first = next(s for s in self._samples if s[0] >= self._peer_since)
         begin = max(first[0], last[0] - span_s)
         begin_out = begin_in = begin
         if span_s <= NOW_S:
-            before = min(s[0] for s in self._samples if s[4] == first[4])
+            before = min(s[0] for s in self._samples if s[4] == first[4] and
+                         s[0] >= (self._peer_since or s[0]))
             begin_out = max(before, self._last_begin)
             same = [s[0] for s in self._samples if s[0] >= begin and s[2] == first[2]]
             begin_in = max(begin, same[-1] - LEAST_SPAN_S) if same else begin
