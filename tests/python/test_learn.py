@@ -44,7 +44,7 @@ def record(spec, seed, folder, seconds, snr_db, mode, radios="offset=17 clock=-1
     model = hf.channel_model(f"{spec} {radios} snr={snr_db:g}", seed, kind.mean_power, rate)
     heard = model.process(np.concatenate([lead, signal, np.zeros(int(rate), np.complex64)]))
     sigmf.write_sigmf(base, rate, iter([heard]), f"{mode} over {spec}, seed {seed}",
-                          lambda _: [])
+                      lambda _: [])
     # Clock errors of a few ppm are negligible here, and their delay is not part of the paths.
     paths = hf.channel_model(spec, seed, 1.0, rate)
     gains_rate = rate / 48

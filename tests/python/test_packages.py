@@ -28,6 +28,7 @@ CONDA = {
     "python3-rich": "rich", "libssl-dev": "openssl",
     "zlib1g-dev": "zlib", "gnuradio": "gnuradio-core",
     "python3-matplotlib": "matplotlib-base", "python3-scipy": "scipy", "curl": None,
+    "python3-soundfile": "pysoundfile",
     "libgnuradio-hf0.2": None}
 
 
@@ -53,7 +54,8 @@ def debian(field, package=""):
 
 def depends():
     """Packages that the programs need for all their functions."""
-    return debian("Depends", "gr-hf") | {"python3-matplotlib", "python3-scipy"}
+    return debian("Depends", "gr-hf") | {
+        "python3-matplotlib", "python3-scipy", "python3-soundfile"}
 
 
 def conda(*sections):
