@@ -51,6 +51,10 @@ constexpr double silent_after_marker_s = 1.5;
 /* Lag of the search at which it skips ahead: restarting elsewhere has a cost. */
 constexpr double idle_search_s = 0.5;
 
+// A block is sure if the signal was there until this part of it was left: scores of a weak
+// signal vary.
+constexpr size_t unseen_part = 8;
+
 // A signal that ends this long before the next one was lost, not preempted.
 constexpr double gap_s = 0.25;
 
@@ -141,6 +145,11 @@ private:
         int64_t sample;
     };
 
+    struct delivered { // of a transmission
+        bool any = false;
+        uint64_t octets = 0, sure_octets = 0; // see rx_end
+    };
+
     void work();
     bool step();
     bool step_watch();
@@ -175,7 +184,7 @@ private:
     std::optional<ending> d_ending;
     int64_t d_judged_after = 0;                // samples
     std::optional<incoming_message> d_message; // of the transmission
-    bool d_given = false;                      // a block of it
+    delivered d_given;                         // of it
     std::vector<rx_event> d_held;              // blocks since the signal was last present
     std::deque<rx_event> d_events;
 };
@@ -277,7 +286,7 @@ void burst_receiver::impl::begin(acquired a)
     d_judged_after = d_grid.samples(a.plan->judged_after_s);
     d_message.emplace(*a.waveform, a.snr_db);
     d_held.clear();
-    d_given = false;
+    d_given = {};
     ++d_counters.starts;
     // Do not find the rest of this preamble as another one.
     d_watch.restart(static_cast<int64_t>(d_tracker->sample_of(0)));
@@ -394,8 +403,8 @@ void burst_receiver::impl::give_up(rx_end_reason reason, double air_end)
     if (!d_held.empty()) {
         // The parser held this much; everything after the signal ended is noise.
         rest.octets = std::get<rx_octets>(d_held.front().what).octets;
-        rest.octets.resize(d_given ? std::min<size_t>(rest.octets.size(), eom_bits / 8)
-                                   : 0);
+        rest.octets.resize(
+            d_given.any ? std::min<size_t>(rest.octets.size(), eom_bits / 8) : 0);
     }
     if (!rest.octets.empty() && d_message->block() > 0)
         raise({ rest, static_cast<int64_t>(std::lround(air_end)), 0, {}, nullptr });
@@ -424,7 +433,7 @@ void burst_receiver::impl::block(const received_block& b)
     const bool hold = away && !marker && !limit && !d_options.give_noise;
     if (!hold)
         raise_held();
-    d_given = d_given || !hold;
+    d_given.any = d_given.any || !hold;
     // Soft bits of a block without whole octets are wanted too.
     if (!e.octets.empty() || b.details) {
         rx_event all{
@@ -435,12 +444,14 @@ void burst_receiver::impl::block(const received_block& b)
         else
             raise(std::move(all));
     }
+    const description& d = d_message->waveform();
+    const auto last = static_cast<int64_t>(d.block_end(d_message->block() - 1));
+    if (!hold && good >= last - static_cast<int64_t>(d.block_symbols() / unseen_part))
+        d_given.sure_octets = d_given.octets;
     if (marker) {
         end_with_marker(*marker);
     } else if (limit) {
         ++d_counters.ends_limit;
-        const auto last =
-            static_cast<int64_t>(d_message->waveform().block_end(d_message->block() - 1));
         const double air_end = d_tracker->sample_of(last) - half_symbol;
         end(rx_end_reason::limit, air_end);
         forget_preambles_before(static_cast<int64_t>(air_end));
@@ -464,7 +475,9 @@ void burst_receiver::impl::end(rx_end_reason reason, double air_end)
     const station_time t = from_seconds(air_end / d_grid.sample_rate());
     d_tracker.reset();
     d_resumption.reset();
-    d_ending = ending{ rx_end{ reason, t }, static_cast<int64_t>(std::lround(air_end)) };
+    const bool whole = reason == rx_end_reason::eom || reason == rx_end_reason::limit;
+    d_ending = ending{ rx_end{ reason, t, whole ? d_given.octets : d_given.sure_octets },
+                       static_cast<int64_t>(std::lround(air_end)) };
 }
 
 // Preambles found within a transmission that has ended well were false.
@@ -489,6 +502,8 @@ void burst_receiver::impl::raise_held()
 void burst_receiver::impl::raise(rx_event e)
 {
     e.raised_at = d_counters.samples;
+    if (const auto* o = std::get_if<rx_octets>(&e.what))
+        d_given.octets += o->octets.size();
     d_events.push_back(std::move(e));
     if (d_events.size() > max_events)
         d_events.pop_front();

@@ -63,10 +63,11 @@ void diversity_receiver::take(size_t side, rx_event&& e)
         if (!first)
             return;
         d_mode = start->m;
+        d_octets = 0;
         d_next = e.sample;
     } else if (!d_member[side]) {
         return;
-    } else if (std::get_if<rx_octets>(&e.what)) {
+    } else if (const auto* octets = std::get_if<rx_octets>(&e.what)) {
         if (e.channel.profile.empty()) {
             d_rest[side] = std::move(e); // no block: the end comes next
             return;
@@ -75,15 +76,23 @@ void diversity_receiver::take(size_t side, rx_event&& e)
         if (e.sample < d_next)
             return;
         d_next = e.sample + grid().samples(diversity_link::pairs_within_s);
+        d_octets += octets->octets.size();
     } else {
-        const auto reason = std::get<rx_end>(e.what).reason;
+        auto& end = std::get<rx_end>(e.what);
+        const auto reason = end.reason;
         d_member[side] = false;
         --d_members;
         auto rest = std::exchange(d_rest[side], std::nullopt);
         if (reason != rx_end_reason::eom && d_members > 0)
             return; // the other continues, and delivers the rest too
-        if (rest)
+        if (rest) {
+            d_octets += std::get<rx_octets>(rest->what).octets.size();
             d_events.push_back(std::move(*rest));
+        }
+        // The one that ended may have counted blocks that came from the other.
+        end.sure_octets = reason == rx_end_reason::eom
+                              ? d_octets
+                              : std::min(d_octets, end.sure_octets.value_or(d_octets));
         d_member = {};
         d_members = 0;
     }

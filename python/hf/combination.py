@@ -144,6 +144,7 @@ def report(message: Dict[str, Any], names: Sequence[str]) -> demodulation.Report
         "freq_offset_hz": round(first["freq_offset_hz"], 2),
         "snr_db": round(float(10 * np.log10(sum(powers))), 1),
         "octets": len(message["octets"]),
+        "sure_octets": len(message["octets"]),
         "ended": "eom" if message["complete"] else "lost",
         "joined": message["joined"],
         "reading": message["reading"],

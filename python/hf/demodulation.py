@@ -20,6 +20,8 @@ CHANNEL_DIGITS = {"doppler_hz": 2, "delay_spread_ms": 2, "coded_ber": 4}
 #: freq_offset_hz;
 #: snr_db: in the bandwidth, from the mean power over the blocks;
 #: octets: their number;
+#: sure_octets: those up to the last block at whose end the signal was still there. Later ones may
+#: be noise;
 #: ended: eom, lost (no end-of-message mark) or preempted (by a new preamble);
 #: joined: its preamble was missed, reception began at a block;
 #: reading: of the standard, standard or reversed, as the data show it;
@@ -68,11 +70,11 @@ class Reception:
                 self.octets += len(event["octets"])
                 self._give(event["octets"])
             elif kind == "end":
-                self._end(event["time"], event["reason"])
+                self._end(event["time"], event["reason"], event.get("sure_octets"))
 
     def finish(self, time_s: float) -> None:
         """End a transmission that was cut off by the end of the input."""
-        self._end(time_s, "lost")
+        self._end(time_s, "lost", None)
 
     def _begin(self, event: Dict[str, Any]) -> None:
         self.found += 1
@@ -85,12 +87,13 @@ class Reception:
             "freq_offset_hz": round(event["freq_offset_hz"], 2),
             "snr_db": round(event["snr_db"], 1),
             "octets": 0,
+            "sure_octets": 0,
             "ended": None,
             "joined": event["joined"],
             "reading": "standard",
         }
 
-    def _end(self, time_s: float, reason: str) -> None:
+    def _end(self, time_s: float, reason: str, sure: Optional[int]) -> None:
         report, self._current = self._current, None
         if report is None:
             return
@@ -100,6 +103,7 @@ class Reception:
             report[key] = (round(sum(values) / len(values), CHANNEL_DIGITS[key])
                            if values else None)
         report["end_s"], report["ended"] = round(time_s, 4), reason
+        report["sure_octets"] = report["octets"] if sure is None else sure
         self.complete += reason == "eom" and not report["joined"]
         self._report(report)
 

@@ -214,6 +214,7 @@ def test_truncated_transmission_is_lost_and_no_success(hf):
     assert r.status == 1
     (report,) = r.reports()
     assert report["ended"] == "lost" and 0 < report["octets"] < 300
+    assert report["sure_octets"] <= report["octets"]
     assert "none complete" in r.err and "early" in r.err
 
 

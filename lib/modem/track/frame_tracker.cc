@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/track/frame_tracker.h"
 
+#include "modem/track/probe_match.h"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -15,6 +17,8 @@ constexpr double sure_quality = 0.5;
 // Class of fading, by its lower end, up to which weak delays are learnt. At 3 ms, 10 Hz
 // and 30 dB they took auto from 2178 to 1797 bit/s.
 constexpr double slow_hz = 0;
+// Signal's share over probe_match() with as many equal paths, rarely exceeded.
+constexpr float several_paths = 3;
 constexpr int64_t rows_before = 32; // before the first symbol; the filter reaches 16 back
 
 const fading_pace& refined(const fading_class& c)
@@ -357,11 +361,17 @@ void frame_tracker::process(const frame& f)
     follow(centre_of(f));
     const int64_t end =
         begin + static_cast<int64_t>(d_d.unknown) + static_cast<int64_t>(d_d.known);
-    d_presence.add(d_estimator.explained(), end);
+    const int64_t probe = begin + static_cast<int64_t>(d_d.unknown);
+    // Taps can be fitted to speech or lightning, the probe cannot.
+    const float match =
+        several_paths *
+        probe_match(d_stream, probe, d_d.known, d_estimator, [this, probe](size_t i) {
+            return belief(probe + static_cast<int64_t>(i)).mean;
+        });
+    d_presence.add(std::min(d_estimator.explained(), match), end);
     d_carrier.end_frame(d_presence.now());
     // What the presence rests on at first is the preamble.
-    const int64_t probe = begin + static_cast<int64_t>(d_d.unknown);
-    if (!d_presence.confirmed() &&
+    if (!d_presence.confirmed() && match > plan().presence &&
         d_estimator.explained_of(d_stream, probe) > plan().presence)
         d_presence.confirm();
 

@@ -37,7 +37,8 @@ public:
         const float mean = std::accumulate(d_scores.begin(), d_scores.end(), 0.0f) /
                            static_cast<float>(d_scores.size());
         d_empty = mean >= d_threshold ? 0 : d_empty + 1;
-        if (now())
+        // The mean falls some scores after the signal has ended.
+        if (now() && score >= d_threshold)
             d_last_good = symbol;
     }
 

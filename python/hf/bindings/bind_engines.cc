@@ -164,9 +164,11 @@ py::dict event_dict(const kernel::rx_event& e, const kernel::symbol_grid& grid)
         }
         return d;
     }
+    const auto& end = std::get<rx_end>(e.what);
     return py::dict("type"_a = "end",
                     "time"_a = time,
-                    "reason"_a = reason_name(std::get<rx_end>(e.what).reason));
+                    "reason"_a = reason_name(end.reason),
+                    "sure_octets"_a = end.sure_octets);
 }
 
 std::vector<py::dict> receive(kernel::burst_receiver& rx,

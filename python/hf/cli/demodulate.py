@@ -28,7 +28,10 @@ def _say(report: demodulation.Report, as_json: bool) -> None:
     else:
         click.echo("{mode} from {start_s:.2f} s to {end_s:.2f} s: {octets} octets, "
                    "SNR {snr_db:.1f} dB, offset {freq_offset_hz:+.1f} Hz, ended: {ended}"
-                   .format(**report) + (", its start was missed" if report["joined"] else "")
+                   .format(**report)
+                   + (f" (the first {report['sure_octets']} octets are sure)"
+                      if report["sure_octets"] < report["octets"] else "")
+                   + (", its start was missed" if report["joined"] else "")
                    + (f", reading: {report['reading']}" if report["reading"] != "standard"
                       else "") + (f", channel: {report['channel']}" if "channel" in report
                                   else "") + _combine.receivers(report),
@@ -218,7 +221,8 @@ def command(paths: Tuple[str, ...], form: Form, subcarrier: Optional[float],
 
     \b
     Keys of --json: mode, start_s, end_s (seconds of input), freq_offset_hz, snr_db (in
-    the bandwidth, of the mean power), octets, ended (eom; lost: no end-of-message mark;
+    the bandwidth, of the mean power), octets, sure_octets (those up to the last block at whose
+    end the signal was still there; later ones may be noise), ended (eom; lost: no end-of-message mark;
     preempted: by a new preamble), joined (whether its start was missed), reading (standard, or
     reversed: scrambler and code as pdn-soundmodem sends them), doppler_hz
     (two-sigma spread), delay_spread_ms (two standard deviations), coded_ber (share of coded
