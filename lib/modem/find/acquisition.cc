@@ -13,6 +13,10 @@ namespace {
 using value = std::complex<float>;
 using verdict = preamble_reader::verdict;
 
+// Least error of a measured offset that no signal within the range has: more than a step of
+// the search, 12.8 Hz at most. Hum resembles probes at the distance of its harmonics.
+constexpr double beyond_range_hz = 20;
+
 // Rows of room for the filter before a stretch.
 constexpr int64_t room_before = 8;
 
@@ -29,8 +33,10 @@ double median(std::vector<double> v)
 acquisition::acquisition(const symbol_grid& grid,
                          const family_reception& family,
                          const preamble_candidate& c,
-                         const reading_options& options)
+                         const reading_options& options,
+                         double max_offset_hz)
     : d_grid(grid), d_family(&family), d_candidate(c),
+      d_max_offset_hz(max_offset_hz + beyond_range_hz),
       d_reader(family.reader(c.pattern, options)),
       d_synchroniser(grid, family.synchroniser)
 {
@@ -136,6 +142,8 @@ std::optional<verdict> acquisition::read_stretch(const sample_buffer& in)
     ++d_stretch;
     if (!s)
         return d_reader->read_nothing();
+    if (std::abs(s->hz) > d_max_offset_hz)
+        return verdict::rejected;
     if (!d_hz)
         d_hz = s->hz;
     if (sought.alone)

@@ -27,11 +27,14 @@ class acquisition
 public:
     enum class state { pending, locked, rejected };
 
-    //! \param family the candidate's family; outlives this
+    /*! \param family the candidate's family; outlives this
+     *  \param max_offset_hz see rx_options; candidates far beyond it are rejected
+     */
     acquisition(const symbol_grid& grid,
                 const family_reception& family,
                 const preamble_candidate& c,
-                const reading_options& options);
+                const reading_options& options,
+                double max_offset_hz);
 
     //! Continue; pending means that more samples are needed.
     state advance(const sample_buffer& in);
@@ -54,6 +57,7 @@ private:
     symbol_grid d_grid;
     const family_reception* d_family;
     preamble_candidate d_candidate;
+    double d_max_offset_hz;
     std::unique_ptr<preamble_reader> d_reader;
     synchroniser d_synchroniser;
     acquired d_result;

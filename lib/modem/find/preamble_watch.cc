@@ -22,7 +22,7 @@ preamble_watch::preamble_watch(const symbol_grid& grid,
                                const listened_families& families,
                                double max_offset_hz,
                                const reading_options& reading)
-    : d_grid(grid), d_reading(reading)
+    : d_grid(grid), d_reading(reading), d_max_offset_hz(max_offset_hz)
 {
     std::map<std::pair<double, double>, listened_families> alike;
     for (const family_reception* f : families)
@@ -98,7 +98,8 @@ bool preamble_watch::confirm(searched_for& s, const sample_buffer& in)
     const family_reception& f = *s.families[c->family];
     if (c->sample >= d_from && !known(f, *c)) {
         ++d_candidates;
-        d_trials.push_back({ &f, *c, acquisition(d_grid, f, *c, d_reading) });
+        d_trials.push_back(
+            { &f, *c, acquisition(d_grid, f, *c, d_reading, d_max_offset_hz) });
         if (d_trials.size() > max_trials)
             d_trials.pop_front();
     }

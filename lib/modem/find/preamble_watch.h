@@ -75,6 +75,7 @@ private:
     symbol_grid d_grid;
     std::vector<searched_for> d_searches; // the first one never pauses
     reading_options d_reading;
+    double d_max_offset_hz;
     int64_t d_longest_hold = 0; // samples
     std::deque<trial> d_trials;
     int64_t d_from = 0; // candidates before this do not count

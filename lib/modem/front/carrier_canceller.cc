@@ -36,6 +36,12 @@ constexpr float morse = 2.5f, teletype = 4, least_rejection = 1000;
 // the noise in a part, and to the line. Noise alone exceeds that once in 100000 times.
 constexpr size_t parts = 8;
 constexpr double most_noise = 2.5, uneven = 0.03;
+// Hum by its power: lines that have more of it than all else by 6 dB.
+constexpr double mains_hz[] = { 50, 60 };
+constexpr float share_of_hum = 0.8f, least_of_hum = 1e-3f;
+constexpr int least_lines = 8;
+// 20 dB below other lines: together they matter.
+constexpr float weakest_of_hum = 1e-4f;
 constexpr float stands_out_early = 12, stands_out = 8;
 
 fftwf_plan transform_plan(size_t n)
@@ -149,7 +155,9 @@ void carrier_canceller::look()
                               (2 * M_PI * static_cast<double>(d_look_every)));
         l.phase /= std::abs(l.phase);
         l.before = l.amplitude;
-        l.weak = power < hysteresis * weakest * d_power ? l.weak + 1 : 0;
+        l.weak = power < hysteresis * (l.of_hum ? weakest_of_hum : weakest) * d_power
+                     ? l.weak + 1
+                     : 0;
     }
     d_lines.erase(std::remove_if(d_lines.begin(),
                                  d_lines.end(),
@@ -184,22 +192,36 @@ void carrier_canceller::analyse()
         d_average[k] += share * (std::norm(d_spectrum[k]) - d_average[k]);
         total += d_average[k];
     }
+    // Lines that are removed already are not among what is left.
+    for (const line& l : d_lines) {
+        const auto k =
+            static_cast<int>(std::lround(l.turns * static_cast<double>(length)));
+        for (int j = k - lobe; j <= k + lobe; ++j)
+            total -= at(j);
+    }
     if (d_spectra < least_spectra || !(total > 0))
         return;
+    adopt_lines(total);
+}
+
+// Adopt the lines of the average that stand out. Without those removed already it has the
+// power \p total.
+void carrier_canceller::adopt_lines(float total)
+{
+    const size_t length = d_length;
     const float clear = d_spectra < averaged ? stands_out_early : stands_out;
     constexpr double highest_turns = highest / symbol_grid::samples_per_symbol;
     const auto edge = static_cast<int>(highest_turns * static_cast<double>(length));
+    const comb hum = hum_among(edge);
     for (int k = -edge; k <= edge && d_lines.size() < most; ++k) {
         if (at(k) < at(k - 1) || at(k) <= at(k + 1))
             continue;
         const float power = at(k - 1) + at(k) + at(k + 1); // the window's main lobe
-        if (power < weakest * (total - power) || is_of_a_signal(power))
+        const bool of_hum = hum.has(k);
+        if (!of_hum && (power < weakest * (total - power) || is_of_a_signal(power)))
             continue;
-        float around = 0;
-        for (int j = lobe; j < background; ++j)
-            around += at(k + j) + at(k - j);
-        around /= 2 * static_cast<float>(background - lobe);
-        if (power < clear * 3 * around)
+        // The middle one: the other lines of a hum are 50 or 60 Hz away.
+        if (power < clear * 3 * middle_beside(k, lobe, background))
             continue;
         const bool known =
             std::any_of(d_lines.begin(), d_lines.end(), [k, length](const line& l) {
@@ -210,11 +232,41 @@ void carrier_canceller::analyse()
         const float l = std::sqrt(at(k - 1)), c = std::sqrt(at(k)),
                     r = std::sqrt(at(k + 1));
         const double bin = k + (r - l) / (2 * c); // close enough for the main lobe
-        if (!is_steady(k, edge))
+        if (!of_hum && !is_steady(k, edge))
             continue;
-        if (crowded(k) || is_even(bin, middle_beside(k, 2 * sideband, background)))
-            adopt(bin);
+        if (of_hum || crowded(k) ||
+            is_even(bin, middle_beside(k, 2 * sideband, background)))
+            adopt(bin, of_hum);
     }
+}
+
+/* Hum: lines at the distance of a mains frequency that hold nearly all power. Signals that
+ * repeat themselves have lines too, but at other distances. */
+carrier_canceller::comb carrier_canceller::hum_among(int edge) const
+{
+    const double bin = d_sample_rate / static_cast<double>(d_length);
+    int strongest = -edge;
+    float total = 0;
+    for (int k = -edge; k <= edge; ++k) {
+        total += at(k);
+        if (at(k) > at(strongest))
+            strongest = k;
+    }
+    for (const double hz : mains_hz) {
+        const comb c{ strongest, hz / bin };
+        float on_lines = 0;
+        int lines = 0;
+        for (int k = -edge; k <= edge; ++k) {
+            if (!c.has(k))
+                continue;
+            on_lines += at(k);
+            lines +=
+                at(k) > least_of_hum * total && at(k) >= at(k - 1) && at(k) > at(k + 1);
+        }
+        if (lines >= least_lines && on_lines > share_of_hum * total)
+            return c;
+    }
+    return {};
 }
 
 // True if a line of this power may belong to a signal that repeats itself.
@@ -289,7 +341,7 @@ bool carrier_canceller::is_even(double bin, float around) const
 }
 
 // Adopt a line at this bin, as measured in the latest samples.
-void carrier_canceller::adopt(double bin)
+void carrier_canceller::adopt(double bin, bool of_hum)
 {
     line l;
     const size_t length = d_length;
@@ -302,7 +354,8 @@ void carrier_canceller::adopt(double bin)
     }
     l.amplitude = l.before = value(sum / (static_cast<double>(length) / 2.0));
     // Adopt it only if it still exists: the average remembers lines that have gone.
-    if (std::norm(l.amplitude) > hysteresis * weakest * d_power)
+    l.of_hum = of_hum;
+    if (of_hum || std::norm(l.amplitude) > hysteresis * weakest * d_power)
         d_lines.push_back(l);
 }
 

@@ -4,6 +4,7 @@
 
 #include "modem/base/grid.h"
 
+#include <cmath>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +26,8 @@ namespace gr::hf::kernel {
 class carrier_canceller
 {
 public:
-    static constexpr size_t most = 4; //!< lines at once
+    //! Lines at once: those of hum in 3 kHz, 50 Hz apart.
+    static constexpr size_t most = 64;
     //! Least power of a carrier, relative to everything else: -20 dB.
     static constexpr float weakest = 0.01f;
     /*! Least power of a carrier, relative to all power that repeats after a period. A
@@ -58,11 +60,26 @@ private:
         double turns = 0; // per sample
         std::complex<double> phase{ 1, 0 }, step{ 1, 0 };
         value amplitude, before; // now; at the last frequency adjustment
-        size_t weak = 0;         // looks in which it was too weak
+        bool of_hum = false;
+        size_t weak = 0; // looks in which it was too weak
+    };
+
+    // Bins of lines at equal distances. Distance 0: none.
+    struct comb {
+        int line = 0;        // a bin with a line
+        double distance = 0; // bins
+        bool has(int k) const
+        {
+            constexpr double next =
+                2.5; // bins of a line, and of a difference of the mains
+            return distance > 0 && std::abs(std::remainder(k - line, distance)) < next;
+        }
     };
 
     void look();
     void analyse();
+    void adopt_lines(float total);
+    comb hum_among(int edge) const;
     bool is_of_a_signal(float power) const;
     float middle_beside(int k, int from, int to) const;
     bool is_steady(int k, int edge) const;
@@ -70,7 +87,7 @@ private:
     bool is_even(double bin, float around) const;
     //! Averaged spectrum at bin \p k, which may be negative.
     float at(int k) const { return d_average[static_cast<size_t>(k) & (d_length - 1)]; }
-    void adopt(double bin);
+    void adopt(double bin, bool of_hum);
     void set(line& l, double turns);
 
     // A signal that repeats itself.

@@ -85,6 +85,7 @@ private:
 
     const like_frames& d_c;
     size_t d_frames = 0, d_silent = 0;
+    bool d_heard = false; // a probe, after the search
 };
 
 verdict boundary_reader::count(bool there)
@@ -92,7 +93,10 @@ verdict boundary_reader::count(bool there)
     const double frame_s =
         static_cast<double>(d_c.d->frame_symbols()) / d_c.d->symbol_rate_bd;
     d_silent = there ? 0 : d_silent + 1;
-    const bool patient = static_cast<double>(d_silent) * frame_s < patience_s &&
+    d_heard = d_heard || there;
+    // Hum looks like a candidate, but no probe of it does.
+    const double patience = d_heard ? patience_s : sought_s;
+    const bool patient = static_cast<double>(d_silent) * frame_s < patience &&
                          ++d_frames < patience_blocks * d_c.d->frames_per_cycle;
     return patient ? verdict::more : verdict::rejected;
 }
