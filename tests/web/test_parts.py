@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Parts of the web door by themselves: reduction, rendering, layout on the air, library."""
 import asyncio
+import gzip
 import os
 import random
 import tracemalloc
 
 import pytest
 
-from gnuradio.hf.web import door, library, pages, reduce, render, views, wire
+from gnuradio.hf.web import decoding, door, library, pages, reduce, render, views, wire
 import sites
 
 BASE = "https://site.example/dir/page.html"
@@ -78,6 +79,55 @@ def test_the_base_element_counts_for_links_but_not_for_their_form():
     (b"<p>text</p>", "no-such-charset", "text")])
 def test_charsets(octets, charset, text):
     assert reduce.reduce(octets, BASE, charset).main == [f"<p>{text}"]
+
+
+DECODED = [
+    ("Grüße €".encode("cp1252"), "iso-8859-1", "Grüße €"), (b"\x93x\x94", "us-ascii", "“x”"),
+    (b"\x93x\x94", "ASCII", "“x”"), ("Grüße".encode(), "UTF8", "Grüße"),
+    ("Grüße".encode(), "unknown-8bit", "Grüße"), ("Grüße".encode("cp1252"), "rot13", "Grüße"),
+    ("Grüße".encode("cp1252"), "hex", "Grüße"), ("Grüße".encode(), "utf-7", "Grüße"),
+    (b"before \xff after", "utf-8", "before \ufffd after"),
+    ("ı".encode("cp1254"), "iso-8859-9", "ı"), ("Привет".encode("koi8-r"), "koi8-r", "Привет"),
+    ("漢字".encode("cp932"), "Shift_JIS", "漢字"), ("汉字".encode("gb18030"), "gb2312", "汉字"),
+    ("한글".encode("cp949"), "ks_c_5601-1987", "한글"), ("漢".encode("big5"), "big5", "漢"),
+    ("Grüße".encode("utf-16"), "iso-8859-1", "Grüße"),
+    (b"\xef\xbb\xbf" + "Grüße".encode(), "windows-1251", "Grüße"),
+    (b"<meta charset='windows-1251'>" + "Привет".encode("cp1251"), None, "Привет"),
+    (b"<meta http-equiv=x content='text/html; charset=koi8-r'>" + "Привет".encode("koi8-r"), None,
+     "Привет"),
+    ("Grüße".encode("cp1252"), None, "Grüße"), ("Grüße".encode(), None, "Grüße"),
+    (b"<meta charset=utf-16>" + "Grüße".encode(), None, "Grüße")]
+
+
+@pytest.mark.parametrize("octets, charset, text", DECODED)
+def test_pages_are_decoded_as_browsers_do(octets, charset, text):
+    assert text in decoding.decode(octets, charset)
+    assert text in " ".join(reduce.reduce(octets, BASE, charset).main)
+
+
+def test_a_wrong_octet_does_not_end_a_page():
+    page = reduce.reduce(b"<p>before \xff after<p>more \0 text", BASE, "utf-8")
+    assert len(page.main) == 2 and "after" in page.main[0] and "text" in page.main[1]
+
+
+def test_decoding_anything_never_fails():
+    r = random.Random(1)
+    labels = [*decoding._NAMES, "", "\0", "utf_8_sig", "zlib", "punycode", "ü"]
+    for label in labels * 3:
+        assert isinstance(decoding.decode(r.randbytes(300), label), str)
+
+
+def test_several_members_of_gzip_are_one_body():
+    packed = gzip.compress(b"first ") + gzip.compress(b"second")
+    for step in (1, 7, len(packed)):
+        unpack, out = decoding.Unpacker("gzip"), b""
+        for k in range(0, len(packed), step):
+            out += unpack.push(packed[k:k + step], 1000)
+        assert out == b"first second" and unpack.is_whole
+        assert unpack.push(bytes(8), 1000) == b""  # padding
+    unpack = decoding.Unpacker("gzip")
+    unpack.push(packed[:-3], 1000)
+    assert not unpack.is_whole
 
 
 def test_pictures_of_lazy_pages_are_found():

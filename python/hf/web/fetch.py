@@ -17,6 +17,7 @@ import aiohttp
 from yarl import URL
 
 from .. import hf_python as _hf
+from . import decoding
 from .reduce import absolute
 
 #: Most redirects, and seconds for a page or picture with all its redirects, and for a connection.
@@ -178,17 +179,16 @@ async def _body(answer: aiohttp.ClientResponse, most: int) -> Tuple[bytes, bool]
     coding = answer.headers.get("Content-Encoding", "identity").strip().lower()
     if coding not in ("identity", "gzip", "x-gzip", "deflate", ""):
         raise ValueError(f"the server compresses by {coding[:20]}, which was not asked for")
-    unpack = zlib.decompressobj(47 if "gzip" in coding else 15) \
-        if coding not in ("identity", "") else None
+    unpack = decoding.Unpacker(coding) if coding not in ("identity", "") else None
     body = bytearray()
     async for piece in answer.content.iter_chunked(_PIECE):
         try:
-            body += piece if unpack is None else unpack.decompress(piece, most + 1 - len(body))
+            body += piece if unpack is None else unpack.push(piece, most + 1 - len(body))
         except zlib.error:
             raise ValueError("damaged compression") from None
         if len(body) > most:
             return bytes(body[:most]), True
-    return bytes(body), False
+    return bytes(body), unpack is not None and not unpack.is_whole
 
 
 def _is_unreachable(error: BaseException) -> bool:

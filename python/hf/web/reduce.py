@@ -10,7 +10,9 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Set
 from urllib.parse import urljoin, urlsplit
 
-from lxml import etree, html
+from lxml import html
+
+from . import tree
 
 #: Largest document that is read, and most elements of it. The rest of a larger one is left out.
 MAX_OCTETS, MAX_ELEMENTS = 4_000_000, 100_000
@@ -87,25 +89,6 @@ def escape(text: str) -> str:
 def quoted(text: str) -> str:
     """Text as the value of an attribute, between quotation marks."""
     return escape(text).replace('"', "&quot;")
-
-
-def parse(document: bytes, charset: Optional[str]) -> Optional[html.HtmlElement]:
-    """The tree of a document. charset: of the HTTP header, if there is one. None: no HTML."""
-    document = document[:MAX_OCTETS]
-    if charset is None:
-        try:
-            document.decode("utf-8")
-            charset = "utf-8"
-        except UnicodeDecodeError as error:
-            # A document that is cut within a character is UTF-8 too.
-            charset = "utf-8" if error.start > len(document) - 4 else None
-    try:
-        parser = html.HTMLParser(encoding=charset, remove_comments=True, remove_pis=True)
-        return html.document_fromstring(document, parser=parser)
-    except LookupError:
-        return parse(document, "windows-1252") if charset != "windows-1252" else None
-    except (etree.ParserError, etree.XMLSyntaxError, ValueError, AssertionError):
-        return None
 
 
 class Base(NamedTuple):
@@ -480,39 +463,18 @@ def main_of(body: html.HtmlElement) -> html.HtmlElement:
     return best if best is not None and scores[best] * 4 > total else body
 
 
-def _limited(root: html.HtmlElement) -> None:
-    """Drop all elements after the first MAX_ELEMENTS."""
-    surplus = [e for k, e in enumerate(root.iter()) if k >= MAX_ELEMENTS]
-    for element in reversed(surplus):
-        parent = element.getparent()
-        if parent is not None:
-            parent.remove(element)
-
-
-def _show_pictures_of_noscript(root: html.HtmlElement) -> None:
-    """Show pictures that stand in noscript, since a script would load them later."""
-    for element in list(root.iter("noscript")):
-        image = next(element.iter("img"), None)
-        before = element.getprevious()
-        if image is not None and (before is None or before.tag != "img"):
-            element.tag = "span"
-            for other in [e for e in element.iter() if e.tag not in ("img", "span")]:
-                other.tag = "span"
-
-
 def reduce(document: bytes, address: str, charset: Optional[str] = None) -> Page:
     """Reduce an HTML document from an address. charset: of the HTTP header, if given."""
-    root = parse(document, charset)
+    root = tree.parse(document[:MAX_OCTETS], charset)
     if root is None:
         return Page("", "", False, [], [], [], [], [], 0)
-    _limited(root)
-    _show_pictures_of_noscript(root)
+    tree.limit(root, MAX_ELEMENTS)
+    tree.show_pictures_of_noscript(root)
     found = root.find(".//base[@href]")
     base = Base((absolute(address, found.get("href")) if found is not None else "") or address,
                 address)
     title = " ".join("".join(root.xpath("string(.//title)")).split())[:300]
-    body = root.find("body")
-    body = body if body is not None else root
+    body = next(root.iterchildren("body"), root)
     main_element = main_of(body)
     later: List[html.HtmlElement] = []
     skip: Set[html.HtmlElement] = set()

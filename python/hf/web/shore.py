@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tu
 
 import brotli
 
-from . import fetch, pictures, reduce, script, wire
+from . import decoding, fetch, pictures, reduce, script, wire
 
 #: Most octets of a document that is fetched.
 MAX_DOCUMENT = reduce.MAX_OCTETS
@@ -101,7 +101,7 @@ class Shore:
         got = await self._fetch(request)
         loop = asyncio.get_running_loop()
         if got.kind == "text/plain":
-            text = got.body.decode(got.charset or "utf-8", "replace")
+            text = decoding.decode(got.body, got.charset, html=False)
             lines = ["<pre>" + reduce.escape(text).replace("\r", "").replace("\x01", ""), "</pre>"]
             return got, reduce.Page("", "", False, "\n".join(lines).split("\n"), [], [], [], [],
                                     FEW_WORDS)
