@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import os
 import random
+import re
 import tracemalloc
 
 import pytest
@@ -79,6 +80,31 @@ def test_the_base_element_counts_for_links_but_not_for_their_form():
     (b"<p>text</p>", "no-such-charset", "text")])
 def test_charsets(octets, charset, text):
     assert reduce.reduce(octets, BASE, charset).main == [f"<p>{text}"]
+
+
+CONTROLS = [
+    ('<select name="a"><option value="1">one<option value="2" selected>two</select>',
+     '<select name="a"><option value="1">one<option value="2" selected>two</select>'),
+    ('<select name="a" multiple><option value="">none<option> two  words </select>',
+     '<select name="a" multiple><option value="">none<option value="two words">two words'
+     '</select>'),
+    ('<select name="a"><option disabled>no<option>yes</select>',
+     '<select name="a"><option value="yes">yes</select>'),
+    ('<input type="checkbox" name="a" checked>', '<input type="checkbox" name="a" checked>'),
+    ('<input type="checkbox" name="a" value="">', '<input type="checkbox" name="a" value="">'),
+    ('<input type="radio" name="a" value="x">', '<input type="radio" name="a" value="x">'),
+    ('<input type="hidden" name="a" value="x" disabled>', ""),
+    ('<input name="a" value="x">', '<input name="a" value="x">')]
+
+
+@pytest.mark.parametrize("control, reduced", CONTROLS)
+def test_a_form_sends_what_the_page_would_send(control, reduced):
+    lines = page_of(f"<form>{control}</form>").main
+    assert re.sub("</?(form|p)>", "", "".join(lines)).strip() == reduced
+    shown = render.Renderer("/v", False)
+    text = "".join(shown.line(line) for line in lines)
+    for word in ("selected", "multiple", "checked"):
+        assert (word in text) == (word in reduced), text
 
 
 DECODED = [

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reduces an HTML document to what a reader needs: text, headings, lists, tables, forms, links.
 
-The result is lines of a small subset of HTML (see MARKUP), the main text first. Links and pictures
-are numbered by their order, so that the text names no address. Left out: scripts, styles, frames,
-hidden elements, attributes.
+The result is lines of a small subset of HTML (MARKUP), the main text first. Links and pictures are
+numbered by their order. Left out: scripts, styles, frames, hidden elements, attributes.
 """
 from collections import Counter
 import re
@@ -321,7 +320,7 @@ class _Writer:
             self.text(alt)  # a link without another name
 
     def _control(self, element: html.HtmlElement) -> None:
-        if not self._in("form"):
+        if not self._in("form") or "disabled" in element.attrib:
             if element.tag == "button":
                 self._children(element, None, set())
             return
@@ -329,11 +328,12 @@ class _Writer:
         kind = (element.get("type") or "").lower()
         words = f' name="{quoted(name[:200])}"' if name else ""
         if element.tag == "select":
-            options = "".join(
-                f'<option value="{quoted((o.get("value") or o.text_content())[:200])}">'
-                + escape(" ".join(o.text_content().split())[:100])
-                for o in list(element.iter("option"))[:200])
-            self.put(f"<select{words}>{options}</select>")
+            words += " multiple" * ("multiple" in element.attrib)
+            texts = [(o, " ".join(o.text_content().split())) for o in element.iter("option")]
+            self.put(f"<select{words}>" + "".join(
+                f'<option value="{quoted(o.get("value", text)[:200])}"'
+                + " selected" * ("selected" in o.attrib) + ">" + escape(text[:100])
+                for o, text in texts[:200] if "disabled" not in o.attrib) + "</select>")
         elif element.tag == "textarea":
             self.put(f"<textarea{words}>{escape((element.text or '')[:1000])}</textarea>")
         elif element.tag == "button" or kind in ("submit", "image"):
@@ -341,8 +341,8 @@ class _Writer:
                 element.get("alt") or "Submit"
             self.put(f'<button{words} value="{quoted(value[:200])}">{escape(label[:60])}</button>')
         elif kind in ("hidden", "checkbox", "radio") and name:
-            self.put(f'<input type="{kind}"{words} value="{quoted(value[:2000])}"'
-                     + (" checked" if element.get("checked") is not None else "") + ">")
+            words += f' value="{quoted(value[:2000])}"' if "value" in element.attrib else ""
+            self.put(f'<input type="{kind}"{words}{" checked" * ("checked" in element.attrib)}>')
         elif kind not in ("password", "file", "button", "reset", "hidden", "checkbox", "radio"):
             hint = element.get("placeholder") or element.get("aria-label") or ""
             self.put(f'<input{words} value="{quoted(value[:200])}"'

@@ -12,8 +12,9 @@ _ATTRIBUTE = re.compile(r' ([a-z]+)(?:="([^"<>]*)")?')
 #: Attributes that pass, by element.
 _ATTRIBUTES: Dict[str, List[str]] = {
     "td": ["colspan"], "th": ["colspan"], "form": ["method"],
-    "input": ["type", "name", "value", "checked", "placeholder"], "select": ["name"],
-    "option": ["value"], "textarea": ["name"], "button": ["name", "value"]}
+    "input": ["type", "name", "value", "checked", "placeholder"],
+    "select": ["name", "multiple"], "option": ["value", "selected"], "textarea": ["name"],
+    "button": ["name", "value"]}
 #: Elements of a line that a browser does not end by itself.
 _CLOSED = reduce.HEADINGS | set(reduce.INLINE.values())
 #: Kinds of input that pass.
