@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "trials/sharing.h"
 
+#include "sim/scenarios/scenario.h"
 #include "sim/stations/traffic.h"
 
 #include <cmath>
@@ -126,9 +127,9 @@ private:
 
 void validate(const sharing_trial& t)
 {
-    if (t.stations < 2 || t.stations > 64) {
+    if (t.stations < 2 || t.stations > most_stations) {
         throw std::invalid_argument("stations " + std::to_string(t.stations) +
-                                    ": must be 2 to 64");
+                                    ": must be 2 to " + std::to_string(most_stations));
     }
     if (t.u_pdu_octets < 8 || t.u_pdu_octets > 2048) {
         throw std::invalid_argument("u_pdu_octets " + std::to_string(t.u_pdu_octets) +
@@ -159,7 +160,8 @@ make_stations(scheduler& s, emulated_air& air, const sharing_trial& t)
     for (unsigned i = 0; i < t.stations; ++i) {
         s5066::node_config c = t.base;
         c.mode = t.mode;
-        c.own = s5066::address("1." + std::to_string(i + 1) + ".0.0");
+        c.own = s5066::address("1." + std::to_string((i + 1) % 256) + "." +
+                               std::to_string((i + 1) / 256) + ".0");
         c.seed = t.seed * 100 + i;
         c.default_ttl_s = 1296000;
         stations.push_back(std::make_unique<station>(s, air, c));

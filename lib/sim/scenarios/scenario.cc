@@ -119,7 +119,10 @@ s5066::node_config node_of(const scenario& s, size_t i)
     n.ack_mode = c.ack_mode;
     n.seed = s.seed * 1000 + i;
     n.default_ttl_s = 1296000; // only the amount delivered counts, not the delay
-    n.own = s5066::address(c.address.empty() ? "1." + std::to_string(i + 1) + ".0.0"
+    // The first 255 are 1.1.0.0 to 1.255.0.0, the next 1.0.1.0 and so on.
+    const size_t x = i + 1;
+    n.own = s5066::address(c.address.empty() ? "1." + std::to_string(x % 256) + "." +
+                                                   std::to_string(x / 256) + ".0"
                                              : c.address);
     for (const auto& g : c.groups) {
         n.groups.emplace_back(g);
@@ -467,8 +470,10 @@ scenario_result experiment::results()
 void scenario::validate() const
 {
     within("scenario", "duration_s", duration_s, 1, longest_s);
-    within("scenario", "stations", static_cast<double>(stations.size()), 2, 64);
-    within("scenario", "traffic", static_cast<double>(traffic.size()), 0, 200);
+    within(
+        "scenario", "stations", static_cast<double>(stations.size()), 2, most_stations);
+    within(
+        "scenario", "traffic", static_cast<double>(traffic.size()), 0, 2 * most_stations);
     std::vector<std::string> names;
     for (size_t i = 0; i < stations.size(); ++i) {
         const std::string where = nth("station", i);
