@@ -123,13 +123,13 @@ counts count(const scene& s, int tries)
     return c;
 }
 
-void expect_found(const std::string& others, int tries)
+void expect_found(const std::string& others, int tries, double longest_s = 0.5)
 {
     for (const scene& s : scenes)
         if (s.name == others) {
             const counts c = count(s, tries);
             EXPECT_GE(c.found, tries - 1) << s.name << " " << s.first;
-            EXPECT_LE(c.longest_s, 0.5) << s.name << " " << s.first;
+            EXPECT_LE(c.longest_s, longest_s) << s.name << " " << s.first;
         }
 }
 
@@ -145,9 +145,10 @@ TEST(broken_off, the_next_one_is_received_in_a_thunderstorm)
 {
     expect_found("lightning", 26);
 }
+// Now and then its chirps match probes, and only the next preamble ends the first one.
 TEST(broken_off, the_next_one_is_received_under_a_sounder)
 {
-    expect_found("sounder", 26);
+    expect_found("sounder", 26, 8);
 }
 TEST(broken_off, the_next_one_is_received_under_a_weaker_one)
 {
