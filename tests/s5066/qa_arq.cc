@@ -117,6 +117,54 @@ TEST(arq_halves, what_the_peer_has_does_not_expire)
     EXPECT_TRUE(done[2]->dropped);
 }
 
+TEST(arq_halves, what_may_have_arrived_does_not_expire_before_the_answer)
+{
+    // Sent completely, with a time to live shorter than the transmission.
+    const auto sent = [](arq_sender& s, size_t most) {
+        s.set_segment(10, false);
+        auto o = c_pdu(20, 1, delivery_order::in_order);
+        o->expires = std::chrono::seconds(5);
+        s.submit(o);
+        s.begin_transmission();
+        while (most-- > 0 && s.next(1000, 22, true))
+            continue;
+        return o;
+    };
+    const auto expired = [](arq_sender& s) {
+        std::vector<outgoing_ptr> list;
+        s.expire(std::chrono::seconds(6), list);
+        return list.size();
+    };
+    std::vector<outgoing_ptr> done;
+    arq_sender whole(128);
+    const auto o = sent(whole, 2);
+    EXPECT_EQ(expired(whole), 0u);
+    EXPECT_TRUE(whole.doubts(std::chrono::seconds(6)));
+    EXPECT_FALSE(whole.doubts(std::chrono::seconds(4)));
+    whole.acknowledge({ 2, {}, 0 }, done);
+    ASSERT_EQ(done.size(), 1u);
+    EXPECT_FALSE(o->dropped);
+    EXPECT_EQ(expired(whole), 0u);
+
+    arq_sender missed(128); // the answer shows that the second segment is missing
+    const auto lost = sent(missed, 2);
+    missed.acknowledge({ 1, {}, 0 }, done);
+    EXPECT_FALSE(missed.doubts(std::chrono::seconds(6)));
+    EXPECT_EQ(expired(missed), 1u);
+    EXPECT_FALSE(lost->known.in_doubt);
+
+    arq_sender silent(128); // no answer, and it would be sent again
+    const auto unknown = sent(silent, 2);
+    silent.begin_transmission();
+    EXPECT_EQ(expired(silent), 1u);
+    EXPECT_TRUE(unknown->known.in_doubt);
+
+    arq_sender part(128); // the second segment was not sent
+    const auto cut = sent(part, 1);
+    EXPECT_EQ(expired(part), 1u);
+    EXPECT_FALSE(cut->known.in_doubt);
+}
+
 TEST(arq, clients_of_one_priority_take_turns_by_octets)
 {
     arq_sender s(128);

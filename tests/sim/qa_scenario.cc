@@ -92,6 +92,46 @@ TEST(scenario, bulk_is_complete_and_the_same_every_time)
     EXPECT_NE(run(s).flows[0].last_s, a.flows[0].last_s);
 }
 
+TEST(scenario, fixed_modes_cut_segments_again_where_long_ones_never_arrive)
+{
+    for (const char* mode : { "4539-9600S", "4539-2400S", "4539-600S" }) {
+        for (const double ber : { 1e-4, 1e-3 }) {
+            const auto with_segments = [&](double octets) {
+                auto s = with_stations(2, mode);
+                s.paths = { { "", "", with(ber, 0, 0) } };
+                s.traffic = { bulk(0) };
+                s.traffic[0].u_pdu = 2042;
+                for (auto& x : s.stations) {
+                    x.data_link["segment_octets"] = octets;
+                }
+                return run(s).flows[0].octets_delivered;
+            };
+            uint64_t best = 0;
+            for (const double octets : { 20, 32, 100, 150, 220 }) {
+                best = std::max(best, with_segments(octets));
+            }
+            EXPECT_GE(double(with_segments(0)), 0.8 * double(best)) << mode << " " << ber;
+        }
+    }
+}
+
+TEST(scenario, up_to_500_stations_run)
+{
+    scenario s;
+    s.duration_s = 60;
+    for (size_t k = 0; k < most_stations; ++k) {
+        s.stations.emplace_back();
+        s.stations.back().name = "S" + std::to_string(k);
+    }
+    s.traffic = { bulk(2000) };
+    s.traffic[0].from = "S3";
+    s.traffic[0].to = "S499";
+    EXPECT_TRUE(run(s).complete);
+    s.stations.emplace_back();
+    s.stations.back().name = "one more";
+    EXPECT_NE(refusal(s).find("500"), std::string::npos);
+}
+
 TEST(scenario, transmissions_contain_what_was_sent)
 {
     auto s = with_stations(2);
@@ -237,7 +277,7 @@ TEST(scenario, steady_and_unlimited_flows_share_the_channel)
 TEST(scenario, says_what_is_wrong)
 {
     auto s = with_stations(1);
-    EXPECT_NE(refusal(s).find("stations 1: must be 2 to 64"), std::string::npos);
+    EXPECT_NE(refusal(s).find("stations 1: must be 2 to 500"), std::string::npos);
     s = with_stations(2);
     s.stations[1].name = "A";
     EXPECT_NE(refusal(s).find("station 2: name 'A'"), std::string::npos);

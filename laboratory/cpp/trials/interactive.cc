@@ -207,18 +207,30 @@ private:
                 after(0, [this] { d_pair.pb.drain(); });
             }
         }
-        if (d_result.banner_s < 0) {
+        if (!d_greeted) {
             if (client.got.size() < greeting_octets)
                 return;
-            d_result.banner_s = to_seconds(now - d_shell_at);
+            d_greeted = true;
+            const double banner_s = to_seconds(now - d_shell_at);
+            if (d_result.banner_s < 0)
+                d_result.banner_s = banner_s;
+            d_result.banners_s.push_back(banner_s);
             after(d_load.key_every_s, [this] { key(); });
             return;
         }
         if (d_key_at && client.got.size() >= client.to_send.size()) {
             d_result.key_s.push_back(to_seconds(now - *d_key_at));
             d_key_at.reset();
-            after(d_load.key_every_s, [this] { key(); });
+            const size_t keys = d_result.key_s.size();
+            const bool other = d_load.keys_each > 0 && keys % d_load.keys_each == 0;
+            after(d_load.key_every_s, [this, other] { other ? next_shell() : key(); });
         }
+    }
+    void next_shell()
+    {
+        user().sockets[*d_shell].then_eof = true;
+        begin_shell();
+        d_greeted = false;
     }
     void key()
     {
@@ -239,6 +251,7 @@ private:
     bool d_unaltered = true;
     std::optional<hfpep::connection_id> d_page, d_shell;
     station_time d_page_at{}, d_shell_at{};
+    bool d_greeted = false;
     std::optional<station_time> d_key_at;
     std::map<int, station_time> d_pings;
 };

@@ -35,6 +35,8 @@ struct interactive_load {
     //! Remote shell at port 22: greetings of both sides, then at this interval a key of
     //! 36 octets. The server answers each with as many.
     double key_every_s = 0;
+    //! Keys until the user opens another remote shell instead; 0: never.
+    size_t keys_each = 0;
     double ping_every_s = 0; //!< ICMP echo of 84 octets through the IP clients
     double limit_s = 36'000;
     air_path on_path;
@@ -48,7 +50,8 @@ struct interactive_result {
     std::vector<double> bulk_s; //!< from the start of each to its last octet
     std::vector<double> page_s; //!< from the connection to the last octet of the answer
     double banner_s = -1; //!< from the connection to the greeting of the shell server
-    std::vector<double> key_s; //!< from a key to its answer
+    std::vector<double> banners_s; //!< of all shells, in their order
+    std::vector<double> key_s;     //!< from a key to its answer
     std::vector<double> ping_s;
     uint64_t transmissions = 0; //!< by both stations
 };

@@ -172,6 +172,25 @@ TEST(interactive, bulk_of_a_lower_class_gets_its_share)
     EXPECT_LT(l.page_after_s + r.page_s[0], r.bulk_s[0] - 20);
 }
 
+TEST(interactive, the_next_log_in_has_a_credit_of_its_own)
+{
+    for (const bool upload : { false, true }) {
+        interactive_load l;
+        l.upload = upload;
+        l.key_every_s = 0.2;
+        l.keys_each = 9;
+        const auto r = measure(l);
+        ASSERT_TRUE(r.complete);
+        ASSERT_GE(r.banners_s.size(), 4u);
+        for (size_t n = 0; n < 3; ++n) {
+            double login_s = r.banners_s[n];
+            for (size_t k = 0; k < 9; ++k)
+                login_s += r.key_s.at(9 * n + k);
+            EXPECT_LT(login_s, 60) << "log-in " << n << ", upload " << upload;
+        }
+    }
+}
+
 TEST(interactive, a_log_in_of_many_turns_does_not_wait_for_a_long_transmission_each_time)
 {
     for (const bool upload : { false, true }) {

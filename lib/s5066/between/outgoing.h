@@ -20,6 +20,14 @@ struct u_pdu_place {
     size_t trailer = 0; //!< octets after it, see authenticator
 };
 
+//! What is known of the fate of a C_PDU.
+struct fate_known {
+    //! By the remote client; the ARQ acknowledgement may still be missing.
+    bool confirmed = false;
+    //! All of it was sent, and no answer tells whether it has arrived.
+    bool in_doubt = false;
+};
+
 //! An outgoing DATA C_PDU, with the data needed to report its fate to the client.
 struct outgoing {
     address dst;
@@ -36,8 +44,7 @@ struct outgoing {
     uint8_t dst_sap = 0;
     u_pdu_place place;          //!< where the U_PDU is in the C_PDU
     std::optional<uint32_t> id; //!< ID of its S_PDU, if it has one (S5066-EP9)
-    bool confirmed =
-        false; //!< by the remote client; the ARQ acknowledgement may still be missing
+    fate_known known;
 
     uint64_t turn = 0; //!< order within its priority (fair_turns)
 

@@ -176,10 +176,10 @@ void node::impl::submit(station_time now, outgoing_ptr o)
     if (o->arq()) {
         if (o->priority >= d_node.config.prompt_priority &&
             p->arq.tx.holds_below(o->priority)) {
-            p->turn.on_prompt(now);
+            p->turn.on_prompt(now, flow_of(o->c_pdu.data() + 1, o->c_pdu.size() - 1));
             p->turn.ask_waits = true;
             if (d_turns.transmitting() && d_length.shorten(*p, o->c_pdu.size())) {
-                p->turn.quick_credit -= 1;
+                p->turn.quick_credits.take();
             }
         }
         p->arq.tx.submit(std::move(o));

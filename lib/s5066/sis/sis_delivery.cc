@@ -217,17 +217,21 @@ void sis_delivery::on_delivered(station_time now, const outgoing& o)
     settle(o);
     for (confirm& f : d_confirms)
         if (f.o.get() == &o)
-            f.deadline =
-                std::min(o.expires, now + from_seconds(d_config.client_confirm_s));
+            f.deadline = confirm_deadline(now, o);
     if (o.arq() && o.mode.confirmation == delivery_confirmation::node) {
         confirm_to_client(o);
     }
 }
 
+station_time sis_delivery::confirm_deadline(station_time now, const outgoing& o) const
+{
+    return std::min(o.expires, now + from_seconds(d_config.client_confirm_s));
+}
+
 bool sis_delivery::on_failed(const outgoing& o, unidata_reject_reason why)
 {
     settle(o);
-    if (o.confirmed) {
+    if (o.known.confirmed) {
         return true; // only the acknowledgement is lost; the client has its confirmation
     }
     d_stats.u_pdus_rejected += o.client ? 1 : 0;

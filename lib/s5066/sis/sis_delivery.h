@@ -42,7 +42,7 @@ public:
     //! A DATA S_PDU with \p header octets before its U_PDU.
     void on_data(station_time now, const s_pdu_origin& from, s_pdu s, size_t header);
     //! Handles S_PDU types 1 and 2, or that of S5066-EP9: the fate of a U_PDU.
-    void on_delivery_report(const s_pdu_origin& from, const s_pdu& s);
+    void on_delivery_report(station_time now, const s_pdu_origin& from, const s_pdu& s);
     //! See sis_upper.
     void on_delivered(station_time now, const outgoing& o);
     //! See sis_upper.
@@ -94,6 +94,7 @@ private:
     void expire_held(station_time now);
     uint32_t new_id();
     void settle(const outgoing& o);
+    station_time confirm_deadline(station_time now, const outgoing& o) const;
     void confirm_to_client(const outgoing& o);
     bool is_proved(station_time now, const s_pdu_origin& from, s_pdu& s);
     bool indicate(const s_pdu_origin& from, const s_pdu& s, size_t header);

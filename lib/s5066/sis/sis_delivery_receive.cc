@@ -122,7 +122,9 @@ void sis_delivery::answer(station_time now,
     dispatch(now, std::move(o));
 }
 
-void sis_delivery::on_delivery_report(const s_pdu_origin& from, const s_pdu& s)
+void sis_delivery::on_delivery_report(station_time now,
+                                      const s_pdu_origin& from,
+                                      const s_pdu& s)
 {
     const auto meant = [&](const outgoing& o) {
         if (s.type == s_pdu_type::compact_confirm) {
@@ -142,13 +144,19 @@ void sis_delivery::on_delivery_report(const s_pdu_origin& from, const s_pdu& s)
     if (it == d_confirms.end()) {
         return;
     }
+    // The remote node reports in turn, so the reports on later ones are still to come.
+    for (auto later = std::next(it); later != d_confirms.end(); ++later) {
+        if (later->deadline && later->o->dst == from.src) {
+            later->deadline = confirm_deadline(now, *later->o);
+        }
+    }
     const outgoing_ptr o = it->o;
     if (s.type == s_pdu_type::delivery_fail) {
         on_failed(*o, unidata_reject_reason::sap_not_bound);
         return;
     }
     d_confirms.erase(it);
-    o->confirmed = true;
+    o->known.confirmed = true;
     confirm_to_client(*o);
 }
 

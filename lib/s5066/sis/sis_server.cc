@@ -236,7 +236,7 @@ void sis_server::take_s_pdu(station_time now,
     case s_pdu_type::delivery_confirm:
     case s_pdu_type::delivery_fail:
     case s_pdu_type::compact_confirm:
-        d_delivery.on_delivery_report(from, s);
+        d_delivery.on_delivery_report(now, from, s);
         break;
     default:
         if (from.mode == transmission_mode::arq && !d_broadcast) {

@@ -15,6 +15,12 @@ constexpr size_t header_octets = 22;
 constexpr size_t least_part = 64;
 } // namespace
 
+struct arq_sender::c_pdu_fates {
+    static void note_missed(std::deque<frame>& frames, const ack_header& a, size_t ahead);
+    static size_t end_of(const std::deque<frame>& frames, size_t first);
+    static fate of(const std::deque<frame>& frames, size_t first, size_t end);
+};
+
 void arq_sender::submit(outgoing_ptr o)
 {
     d_unsent.add(*o, o->c_pdu.size());
@@ -171,7 +177,7 @@ arq_sender::frame& arq_sender::cut_new(size_t octets)
 arq_sender::out arq_sender::give(size_t index, bool repeat)
 {
     frame& f = d_frames[index];
-    f.due = false;
+    f.due = f.missed = false;
     d_sent_in_tx += f.in_tx ? 0 : 1;
     d_octets_in_tx += f.in_tx ? 0 : f.size + header_octets;
     f.in_tx = true;
@@ -280,6 +286,21 @@ void arq_sender::mark_acked(frame& f, std::vector<outgoing_ptr>& done, unsigned&
     }
 }
 
+// Marks the segments that the ACK shows as not received. A long ACK is one part of
+// several, and shows only its own.
+void arq_sender::c_pdu_fates::note_missed(std::deque<frame>& frames,
+                                          const ack_header& a,
+                                          size_t ahead)
+{
+    constexpr size_t max_alone = 19; // arq_receiver::acks()
+    const bool part = a.from > 0 || a.selective.size() > max_alone;
+    const size_t end = part ? ahead + 1 + a.from + 8 * a.selective.size() : SIZE_MAX;
+    const size_t begin = a.from > 0 ? ahead + 1 + a.from : ahead;
+    for (size_t i = begin; i < std::min(end, frames.size()); ++i) {
+        frames[i].missed = !frames[i].acked;
+    }
+}
+
 unsigned arq_sender::acknowledge(const ack_header& a, std::vector<outgoing_ptr>& done)
 {
     unsigned n = 0;
@@ -293,6 +314,7 @@ unsigned arq_sender::acknowledge(const ack_header& a, std::vector<outgoing_ptr>&
             mark_acked(d_frames[k], done, n);
         }
     }
+    c_pdu_fates::note_missed(d_frames, a, ahead);
     // Numbers become free only at the front: the window is counted from TX LWE. Data
     // delivered in order reach the client only then, so they count as done only then.
     // Until then the peer loses them if it restarts or resets its window.
@@ -338,20 +360,61 @@ void arq_sender::expire(station_time now, std::vector<outgoing_ptr>& expired)
         d_unsent.remove(*o, o->c_pdu.size());
         expired.push_back(std::move(o));
     }
-    const auto drop = [&](outgoing_ptr& o) {
+    const auto drop = [&](const outgoing_ptr& o) {
         if (!o->dropped && o->expires <= now) {
             o->dropped = true;
             expired.push_back(o);
         }
     };
-    for (auto& f : d_frames) {
-        if (!f.acked) {
-            drop(f.o);
+    for (size_t i = 0, end = 0; i < d_frames.size(); i = end) {
+        end = c_pdu_fates::end_of(d_frames, i);
+        const outgoing_ptr o = d_frames[i].o;
+        const fate f = c_pdu_fates::of(d_frames, i, end);
+        if (f.open && (f.missed || f.again || !o->fully_cut)) {
+            o->known.in_doubt |= o->fully_cut && !f.missed;
+            drop(o);
         }
     }
     if (d_current) {
         drop(d_current);
     }
+}
+
+// Index after the last segment of the C_PDU that has this one.
+size_t arq_sender::c_pdu_fates::end_of(const std::deque<frame>& frames, size_t first)
+{
+    size_t end = first;
+    while (end < frames.size() && frames[end].o == frames[first].o) {
+        ++end;
+    }
+    return end;
+}
+
+// What is known of the segments from one index up to another, all of one C_PDU.
+arq_sender::fate
+arq_sender::c_pdu_fates::of(const std::deque<frame>& frames, size_t first, size_t end)
+{
+    fate x;
+    for (size_t i = first; i < end; ++i) {
+        const frame& f = frames[i];
+        x.open |= !f.acked;
+        x.missed |= !f.acked && f.missed;
+        x.again |= !f.acked && f.due;
+    }
+    return x;
+}
+
+bool arq_sender::doubts(station_time now) const
+{
+    for (size_t i = 0, end = 0; i < d_frames.size(); i = end) {
+        end = c_pdu_fates::end_of(d_frames, i);
+        const outgoing& o = *d_frames[i].o;
+        const fate f = c_pdu_fates::of(d_frames, i, end);
+        if (f.open && !f.missed && o.fully_cut && !o.dropped && o.expires <= now) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void arq_sender::set_window(unsigned window, bool large)
@@ -385,6 +448,7 @@ void arq_sender::rewind(uint16_t lwe)
     d_lwe = lwe;
     for (auto it = again.rbegin(); it != again.rend(); ++it) {
         outgoing& o = **it;
+        o.known.in_doubt |= o.fully_cut;
         o.cut = 0;
         o.segment = 0;
         o.fully_cut = false;

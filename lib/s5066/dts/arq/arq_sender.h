@@ -118,8 +118,15 @@ public:
     //! Octets of the longest segment that is not acknowledged.
     size_t longest_in_flight() const;
 
-    //! C_PDUs past their TTL: removed, or the rest is sent with the DROP flag.
+    /*! \brief C_PDUs past their TTL: removed, or the rest is sent with the DROP flag.
+     *  \details Not one that was sent completely, while the answer is awaited that tells
+     *         whether it has arrived.
+     */
     void expire(station_time now, std::vector<outgoing_ptr>& expired);
+    /*! \brief True if a C_PDU past its TTL was sent completely, and no answer since tells
+     *         whether it has arrived.
+     */
+    bool doubts(station_time now) const;
     /*! \brief Empties the window and continues the numbers at \p lwe. C_PDUs not
      *         completely acknowledged start again from their first octet.
      *  \details In a full reset the standard allows discarding them. Starting again loses
@@ -140,10 +147,17 @@ private:
         bool start = false;
         bool end = false;
         bool acked = false;
+        bool missed = false;   // an answer since it was last sent does not acknowledge it
         bool due = false;      // not yet sent in this transmission
         bool in_tx = false;    // sent in this transmission
         bool repeated = false; // also sent in an earlier one
         unsigned copies = 0;   // in this transmission
+    };
+
+    struct fate {
+        bool open = false;   // not acknowledged
+        bool missed = false; // known to be missing
+        bool again = false;  // to be sent again
     };
 
     bool window_open() const
@@ -152,6 +166,7 @@ private:
     }
     bool has_new() const { return d_current || !d_queue.empty(); }
     size_t next_new_size() const;
+    struct c_pdu_fates;
     frame& cut_new(size_t octets);
     out give(size_t index, bool repeat);
     static void settle(const frame& f, std::vector<outgoing_ptr>& done);

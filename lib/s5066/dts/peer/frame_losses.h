@@ -23,6 +23,8 @@ public:
     {
         return d_events <= 0 || d_bits <= 0 ? 0 : d_events / d_bits;
     }
+    //! True if D_PDUs were too long: not one of several transmissions arrived.
+    bool too_long() const { return d_too_long; }
     //! Bits of the D_PDUs behind this estimate.
     double bits() const { return d_bits; }
 
@@ -31,6 +33,8 @@ private:
 
     double d_events = 0;
     double d_bits = 0;
+    unsigned d_all_lost = 0; // transmissions in a row
+    bool d_too_long = false;
 };
 
 } // namespace gr::hf::s5066

@@ -88,12 +88,14 @@ struct node_context {
         }
         upper.on_report(r);
     }
-    //! Gives up U_PDUs past their TTL.
+    //! Gives up U_PDUs past their TTL. Those that may have arrived are not confirmed.
     void expired(const std::vector<outgoing_ptr>& list)
     {
         for (const auto& o : list) {
             ++stats.u_pdus_expired;
-            upper.on_failed(*o, unidata_reject_reason::ttl_expired);
+            upper.on_failed(*o,
+                            o->known.in_doubt ? unidata_reject_reason::not_responding
+                                              : unidata_reject_reason::ttl_expired);
         }
     }
 };

@@ -19,7 +19,7 @@ void arq_state::use_numbers(bool of_16_bits)
     rx = arq_receiver(large);
 }
 
-void turn_state::on_prompt(station_time now)
+void turn_state::on_prompt(station_time now, flow_number flow)
 {
     // A request so soon after the last answer is from a program that asks many times: a
     // log-in, or one query after another. Two short transmissions, because the first may
@@ -30,17 +30,17 @@ void turn_state::on_prompt(station_time now)
     }
     prompted = true;
     prompt_at = now;
+    quick_credits.prompted(now, flow);
 }
 
 void turn_state::begin_own(station_time now, bool is_quick, station_time least)
 {
     // Duration of an exchange beside bulk data.
     same_conversation = least + least / 4;
-    constexpr double credit_every_s = 120;
-    quick_credit = std::min(
-        quick_credit + to_seconds(now - quick_credit_at) / credit_every_s, most_quick);
-    quick_credit_at = now;
-    quick_credit -= is_quick ? 1 : 0;
+    quick_credits.refill(now);
+    if (is_quick) {
+        quick_credits.take();
+    }
     quick -= quick > 0 ? 1 : 0;
     prompted = ask_waits = false;
 }

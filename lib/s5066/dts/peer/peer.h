@@ -9,6 +9,7 @@
 #include "s5066/dts/exchange/non_arq_sender.h"
 #include "s5066/dts/exchange/rate_change.h"
 #include "s5066/dts/exchange/reset_exchange.h"
+#include "s5066/dts/peer/flow_credits.h"
 #include "s5066/dts/peer/frame_losses.h"
 #include "s5066/dts/peer/physical_link.h"
 
@@ -96,16 +97,13 @@ struct turn_state {
         same_conversation{}; //!< longest time between two prompts of one conversation
     //! Number of our next transmissions kept short, for a conversation of many turns.
     unsigned quick = 0;
-    //! Short transmissions still allowed; refilled with time.
-    double quick_credit = most_quick;
-    station_time quick_credit_at{};
-    static constexpr double most_quick = 14;
-    double data_turns = 0;   //!< recent share of its turns with more than an ACK
-    unsigned acks_alone = 0; //!< receptions in a row with an ACK and without ARQ data
+    flow_credits quick_credits; //!< for these
+    double data_turns = 0;      //!< recent share of its turns with more than an ACK
+    unsigned acks_alone = 0;    //!< receptions in a row with an ACK and without ARQ data
     station_time last_warning{ -std::chrono::hours(1) };
 
-    //! An application waits for this peer's turn.
-    void on_prompt(station_time now);
+    //! An application that uses \p flow waits for this peer's turn.
+    void on_prompt(station_time now, flow_number flow);
     /*! \brief Our transmission starts.
      *  \param is_quick it is one of the short ones
      *  \param least duration of transmissions while an application waits

@@ -89,7 +89,7 @@ void data_receiver::deliver_arq(station_time now,
             const unsigned priority =
                 d_node.upper.on_s_pdu(now, from, c->s_pdu.data(), c->s_pdu.size());
             if (!expedited && priority >= d_node.config.prompt_priority) {
-                p.turn.on_prompt(now);
+                p.turn.on_prompt(now, flow_of(c->s_pdu.data(), c->s_pdu.size()));
             }
         }
     }

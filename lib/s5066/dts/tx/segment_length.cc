@@ -35,18 +35,22 @@ size_t segment_length(const node_context& node, const peer& p, const gr::hf::mod
     }
     // Finds the largest share of user octets in the air time. Losses grow with the length
     // of a D_PDU, and the window limits how much is sent before they are repeated. A
-    // repeat mostly succeeds, at least combined with the first copy.
+    // repeat mostly succeeds, at least combined with the first copy, unless D_PDUs were
+    // far too long.
     const double header = 15.0 + node.config.address_size;
     size_t best = top;
     double best_gain = 0;
     // On a fading channel an interleaver block is lost as a whole. Rate adaptation avoids
     // modes with errors inside blocks, so shorter segments would not help.
     const size_t part_of_block = kernel::timing_of(m).bits_per_block / 96;
-    const size_t least =
-        node.modes.adaptive ? std::clamp<size_t>(part_of_block, 48, top) : 48;
+    const size_t least = node.modes.adaptive ? std::clamp<size_t>(part_of_block, 48, top)
+                         : p.losses.too_long() ? 16
+                                               : 48;
     for (size_t s = least;; s = std::min(s + s / 8, top)) {
         const double bits = 8 * (double(s) + header);
-        const double sent = 2 - std::exp(-per_bit * bits);
+        const double x = per_bit * bits;
+        const double sent =
+            p.losses.too_long() ? 1 + x + x * x / 4 : 2 - std::exp(-per_bit * bits);
         const double turn = std::min(bits * p.arq.tx.window() / m.rate_bps,
                                      node.config.max_transmission_s) *
                             sent;

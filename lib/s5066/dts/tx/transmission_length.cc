@@ -144,7 +144,7 @@ bool transmission_length::quick(const peer& p) const
     const bool conversation =
         p.turn.quick > 0 ||
         (p.turn.ask_waits && waiting_from(p, d_node.config.prompt_priority) > 0);
-    return conversation && p.turn.quick_credit >= 1 &&
+    return conversation && p.turn.quick_credits.left() &&
            8.0 * static_cast<double>(p.arq.tx.unsent().total()) >
                quick_s(p) * d_tx.mode().rate_bps;
 }
@@ -161,7 +161,7 @@ bool transmission_length::shorten(const peer& p, size_t octets)
     const size_t behind = 3 * (max_segment + data_overhead());
     const size_t soon = t.blocks_for(d_tx.produced() + octets + behind);
     const size_t usual = max_blocks(t, prompt_least_s(p));
-    const size_t blocks = std::max(soon, p.turn.quick_credit >= 1 ? 1 : usual);
+    const size_t blocks = std::max(soon, p.turn.quick_credits.left() ? 1 : usual);
     if (blocks >= d_tx.blocks()) {
         return false;
     }

@@ -13,7 +13,14 @@ namespace gr::hf::s5066 {
 // in which it is cut again.
 void transmission_planner::fit_segments(station_time now, peer& p)
 {
-    if (!d_node.modes.adaptive || p.arq.tx.unacknowledged() == 0) {
+    if (p.arq.tx.unacknowledged() == 0) {
+        return;
+    }
+    if (!d_node.modes.adaptive) {
+        if (repeats_in_vain(p)) {
+            d_node.log.trace(now, "shorter segments for " + p.addr.to_string());
+            d_resets.rewind(p);
+        }
         return;
     }
     constexpr double longest_probe_s = 3;
@@ -29,6 +36,17 @@ void transmission_planner::fit_segments(station_time now, peer& p)
         d_node.log.trace(now, "new segments for " + d_tx.mode().to_string());
         d_resets.rewind(p);
     }
+}
+
+// True if the segments in flight are so long that repeats of them would hardly arrive.
+bool transmission_planner::repeats_in_vain(const peer& p) const
+{
+    constexpr double most_errors = 2; // in a D_PDU, on average
+    const auto octets = p.arq.tx.longest_in_flight() + d_length.data_overhead();
+    return d_node.config.segment_octets == 0 && p.link.made() && !p.reset.active() &&
+           p.turn.silent == 0 && p.losses.too_long() &&
+           p.losses.per_bit() * 8 * static_cast<double>(octets) > most_errors &&
+           2 * segment_length(d_node, p, d_tx.mode()) < p.arq.tx.longest_in_flight();
 }
 
 bool transmission_planner::recut_needed(const peer& p) const
@@ -63,6 +81,10 @@ void transmission_planner::begin(station_time now)
         c.extensions && p.management.has_extension(extension_variable_segment);
     p.arq.tx.set_variable(variable);
     p.arq.tx.set_segment(segment, c.segment_octets == 0 && !(variable && p.losses.few()));
+    if (p.turn.silent > 0 && p.link.made() && !p.reset.active() && p.arq.tx.doubts(now)) {
+        // Only an answer tells whether they have arrived. They are not sent again.
+        d_plan.ask = d_plan.no_data = true;
+    }
     // A request for an ACK is about the transmission before, which counts until the
     // answer.
     if (!d_plan.ask) {
@@ -75,6 +97,13 @@ void transmission_planner::begin(station_time now)
     p.management.extensions_announced += tell ? 1 : 0;
     p.expedited.tx.set_segment(segment, c.segment_octets == 0);
     p.expedited.tx.begin_transmission();
+    std::vector<outgoing_ptr> expired;
+    p.arq.tx.expire(now, expired);
+    p.expedited.tx.expire(now, expired);
+    if (p.expedited.tx.unacknowledged() == 0) {
+        p.expedited.tx.begin_transmission(); // with the next one
+    }
+    d_node.expired(expired);
 }
 
 size_t transmission_planner::plan_control(peer& p, const std::vector<d_pdu>& link_control)

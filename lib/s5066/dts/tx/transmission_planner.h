@@ -44,6 +44,7 @@ private:
     void bound_window(peer& p) const;
     void fit_segments(station_time now, peer& p);
     bool recut_needed(const peer& p) const;
+    bool repeats_in_vain(const peer& p) const;
     size_t plan_control(peer& p, const std::vector<d_pdu>& link_control);
     size_t plan_expedited(const peer& p, size_t need, size_t cap);
     size_t plan_acks(const peer& p, bool with_data);
