@@ -222,9 +222,9 @@ def command(paths: Tuple[str, ...], form: Form, subcarrier: Optional[float],
     \b
     Keys of --json: mode, start_s, end_s (seconds of input), freq_offset_hz, snr_db (in
     the bandwidth, of the mean power), octets, sure_octets (those up to the last block at whose
-    end the signal was still there; later ones may be noise), ended (eom; lost: no end-of-message mark;
-    preempted: by a new preamble), joined (whether its start was missed), reading (standard, or
-    reversed: scrambler and code as pdn-soundmodem sends them), doppler_hz
+    end the signal was still there; later ones may be noise), ended (eom; lost: no end-of-message
+    mark; preempted: by a new preamble), joined (whether its start was missed), reading
+    (standard, or reversed: scrambler and code as pdn-soundmodem sends them), doppler_hz
     (two-sigma spread), delay_spread_ms (two standard deviations), coded_ber (share of coded
     bits that the decoder corrected).
 
