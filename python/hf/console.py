@@ -220,10 +220,11 @@ class Console:
             if done and acknowledged and r.confirmed + r.rejected >= r.submitted:
                 break
             if done and not acknowledged:
-                # Sent by ARQ, so that the query arrives after all the data.
+                # Sent as the data are, so that the query arrives after them: data with and
+                # without ARQ overtake each other.
                 if asked == 0 or now - last > timeout / 4 * asked:
                     asked, asked_at = asked + 1, now
-                    self._send(Message(QUERY, self.session, asked), mode=sis.service("arq"),
+                    self._send(Message(QUERY, self.session, asked), mode=self.mode,
                                timeout=self.clock.host(timeout))
                 if r.far_octets is not None:
                     back = self._way_back(now - asked_at, progress)

@@ -55,7 +55,8 @@ def by_ffmpeg(path: str) -> Optional[BinaryIO]:
     if program is None:
         return None
     process = subprocess.Popen(  # pylint: disable=consider-using-with
-        [program, "-nostdin", "-v", "quiet", "-i", f"file:{path}", "-map", "0:a:0",
+        [program, "-nostdin", "-v", "quiet", "-protocol_whitelist", "file,pipe",
+         "-i", f"file:{path}", "-map", "0:a:0",
          "-c:a", "pcm_f32le", "-f", "wav", "-"],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     return cast(BinaryIO, process.stdout)

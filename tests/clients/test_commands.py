@@ -274,11 +274,11 @@ def test_lua_dissector_reads_what_wireshark_leaves(servers, folder, readable):
     assert "HFCHAT: QRV?" in text
     assert "SLEP type: SD (6)" in text and "Number: 258" in text
     assert "C_PDU type: LINK REQUEST" in text
-    # The file of 9000 octets: each segment reassembled once, in spite of repeats.
+    # The first file, of 9000 octets: each segment reassembled once, in spite of repeats.
     rows = [line.split() for line in tshark(
         "-Y", "hf_s5066.rcop.application == 0x1002 && s5066dts.type != 7", "-T", "fields",
         "-e", "hf_s5066.rcop.segment").splitlines()]
-    assert [int(r[0]) for r in rows] == [0, 1, 2, 3, 4]
+    assert [int(r[0]) for r in rows][:6] == [0, 1, 2, 3, 4, 0]
 
 
 def test_a_file_that_nobody_receives_is_told_within_a_turn(tmp_path):

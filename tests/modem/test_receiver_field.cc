@@ -361,6 +361,24 @@ TEST(receiver_field, end_of_message_with_bit_errors)
         }
 }
 
+// Frames of equal octets have spectral lines 8 Hz apart, which are no carriers.
+TEST(receiver_field, octets_that_are_all_equal)
+{
+    for (const uint8_t octet : { 0x41, 0x55, 0xff }) {
+        const mode m = mode::parse("4539-9600S");
+        const std::vector<uint8_t> sent(octets_in(m, 10), octet);
+        samples x(9600);
+        const auto t = loopback::transmit(m, sent);
+        x.insert(x.end(), t.begin(), t.end());
+        loopback::pause(x, 9600);
+        const auto y = loopback::through(x, "snr=30", 7, mean_power(m));
+        burst_receiver rx;
+        const auto got = loopback::receive(rx, y);
+        ASSERT_EQ(got.size(), 1u) << unsigned(octet);
+        EXPECT_TRUE(got[0].octets == sent) << unsigned(octet);
+    }
+}
+
 // Hum: 50 Hz and its harmonics up to 3 kHz, the fundamental below the channel. Nothing was
 // found, and the search took more than real time: hum repeats itself as probes do.
 TEST(receiver_field, hum_with_its_harmonics)

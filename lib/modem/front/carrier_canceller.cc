@@ -220,8 +220,10 @@ void carrier_canceller::adopt_lines(float total)
         const bool of_hum = hum.has(k);
         if (!of_hum && (power < weakest * (total - power) || is_of_a_signal(power)))
             continue;
-        // The middle one: the other lines of a hum are 50 or 60 Hz away.
-        if (power < clear * 3 * middle_beside(k, lobe, background))
+        // The other lines of a hum are 50 or 60 Hz away, those of a signal that repeats its
+        // frames 8 Hz: a mean contains both.
+        const float around = of_hum ? middle_beside(k, lobe, background) : mean_beside(k);
+        if (power < clear * 3 * around)
             continue;
         const bool known =
             std::any_of(d_lines.begin(), d_lines.end(), [k, length](const line& l) {
@@ -276,6 +278,15 @@ bool carrier_canceller::is_of_a_signal(float power) const
         d_repetitions.begin(), d_repetitions.end(), [power](const repetition& r) {
             return power < of_what_repeats * r.power;
         });
+}
+
+// Mean of the bins beside the line at bin \p k.
+float carrier_canceller::mean_beside(int k) const
+{
+    float sum = 0;
+    for (int j = lobe; j < background; ++j)
+        sum += at(k + j) + at(k - j);
+    return sum / (2 * static_cast<float>(background - lobe));
 }
 
 // Middle one of the bins \p from to \p to on both sides of bin \p k.

@@ -81,6 +81,7 @@ private:
     void adopt_lines(float total);
     comb hum_among(int edge) const;
     bool is_of_a_signal(float power) const;
+    float mean_beside(int k) const;
     float middle_beside(int k, int from, int to) const;
     bool is_steady(int k, int edge) const;
     bool crowded(int k) const;
