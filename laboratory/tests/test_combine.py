@@ -28,3 +28,10 @@ def test_blocks_count_wherever_they_are():
     assert combining.bad_blocks(sent, 4, 200, sent) == 0
     assert combining.bad_blocks(sent, 4, 200, sent[50:]) == 2
     assert combining.bad_blocks(sent, 4, 200, b"") == 4
+
+
+def test_a_short_measurement(hf):
+    r = hf("bench", "combine", "--trials", "2", "--seconds", "2", "-j", "1", "--receivers", "3")
+    assert r.status == 0 and "| 4539-3200S | 3 |" in r.out.decode()
+    r = hf("bench", "combine", "--mode", "5069-12k-4800S")
+    assert r.status == 2 and "modes of 3 kHz" in r.err

@@ -168,10 +168,3 @@ def test_numbers_of_arrays():
             module.combining_receiver(count)
     with pytest.raises(ValueError, match="receiver 2: allowed are 0 to 1"):
         module.combining_receiver(2).push(2, np.zeros(10, np.complex64))
-
-
-def test_a_short_measurement(hf):
-    r = hf("bench", "combine", "--trials", "2", "--seconds", "2", "-j", "1", "--receivers", "3")
-    assert r.status == 0 and "| 4539-3200S | 3 |" in r.out.decode()
-    r = hf("bench", "combine", "--mode", "5069-12k-4800S")
-    assert r.status == 2 and "modes of 3 kHz" in r.err
