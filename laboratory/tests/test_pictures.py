@@ -49,3 +49,22 @@ def test_a_picture_says_what_it_shows(name, tmp_path, monkeypatch):
     monkeypatch.setattr(style, "save", check)
     DRAWN[name](str(tmp_path / "x.png"))
     assert len(seen) == 1
+
+
+def test_what_stands_on_the_background_differs_from_it(monkeypatch):
+    monkeypatch.setenv("HF_PICTURES", "dark")
+    monkeypatch.setattr(style, "save", lambda figure, _: figures.append(figure))
+    figures: List[Any] = []
+    DRAWN["adaptive"]("x.png")
+    colours = {text.get_color() for text in figures[0].axes[0].texts
+               if text.get_text() == "no mode"}
+    assert colours == {style.foreground()}
+
+
+def test_lines_for_print_differ_without_colours(monkeypatch):
+    monkeypatch.setenv("HF_PICTURES", "print")
+    monkeypatch.setattr(style, "save", lambda figure, _: figures.append(figure))
+    figures: List[Any] = []
+    DRAWN["models"]("x.png")
+    patterns = [line._unscaled_dash_pattern for line in figures[0].axes[0].lines]
+    assert len(set(map(str, patterns))) == len(patterns) > 1

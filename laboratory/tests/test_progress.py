@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How far measurements are."""
+import os
+import pty
 import shutil
+import subprocess
+import sys
 from typing import List
 
 import pytest
@@ -42,3 +46,34 @@ def test_the_judgement_of_tshark_tells_how_far_it_is(tmp_path, monkeypatch):
     told: List[float] = []
     experiments.simulate_mixed(*dissect.paths(str(tmp_path)), hours=40, progress=told.append)
     assert told and rising(told)
+
+
+COMMAND = [sys.executable, "-c",
+           "from gnuradio.hf.cli import _progress\nfrom hflab.cli import main\n"
+           "_progress.DELAY_S = 0.0\nmain()",
+           "ber", "run", "--mode", "4539-600S", "--channel", "awgn", "--snr", "0:6:2",
+           "--seconds", "20", "--max-time", "60", "-j", "1"]
+
+
+def test_a_command_draws_on_a_terminal_and_nowhere_else():
+    quiet = subprocess.run(COMMAND, capture_output=True, text=True, check=True)
+    assert "left" not in quiet.stderr and "\x1b" not in quiet.stderr
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(COMMAND, stdout=subprocess.PIPE, stderr=theirs,
+                          env={**os.environ, "TERM": "xterm", "COLUMNS": "80"}) as shown:
+        os.close(theirs)
+        seen = b""
+        while True:
+            try:
+                got = os.read(ours, 4096)
+            except OSError:  # the terminal's other end is closed
+                break
+            seen += got
+        assert shown.stdout is not None
+        table = shown.stdout.read().decode()
+    os.close(ours)
+    assert shown.returncode == 0
+    assert " left" in seen.decode() and "4539-600S awgn snr=6" in seen.decode()
+    # Results are the same, and only results, but for the speed in the last column.
+    assert [line.rsplit("|", 2)[0] for line in table.splitlines()] == \
+        [line.rsplit("|", 2)[0] for line in quiet.stdout.splitlines()]

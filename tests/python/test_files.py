@@ -92,7 +92,7 @@ class Node:
     """A bound client that keeps what it is given to send."""
 
     def __init__(self, sap):
-        self.sap, self.sent = sap, []
+        self.sap, self.sent, self.mtu = sap, [], 2048
 
     def send(self, dst, u_pdu, sap, mode, timeout):
         self.sent.append(u_pdu)

@@ -74,25 +74,6 @@ def test_themes(name, theme, dark, width, tmp_path, monkeypatch):
     assert corner < 60 if dark else corner == 255
 
 
-def test_what_stands_on_the_background_differs_from_it(monkeypatch):
-    monkeypatch.setenv("HF_PICTURES", "dark")
-    monkeypatch.setattr(style, "save", lambda figure, _: figures.append(figure))
-    figures: List[Any] = []
-    DRAWN["adaptive"]("x.png")
-    colours = {text.get_color() for text in figures[0].axes[0].texts
-               if text.get_text() == "no mode"}
-    assert colours == {style.foreground()}
-
-
-def test_lines_for_print_differ_without_colours(monkeypatch):
-    monkeypatch.setenv("HF_PICTURES", "print")
-    monkeypatch.setattr(style, "save", lambda figure, _: figures.append(figure))
-    figures: List[Any] = []
-    DRAWN["models"]("x.png")
-    patterns = [line._unscaled_dash_pattern for line in figures[0].axes[0].lines]
-    assert len(set(map(str, patterns))) == len(patterns) > 1
-
-
 @pytest.mark.parametrize("name", ["exchange", "timeline"])
 def test_bars_for_print_differ_without_colours(name, monkeypatch):
     """Each kind of bar has a pattern of its own, in the picture as in the legend."""
@@ -113,7 +94,7 @@ def test_bars_for_print_differ_without_colours(name, monkeypatch):
 def test_a_theme_that_there_is_not_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_PICTURES", "sepia")
     with pytest.raises(output.OutputError, match="light, dark, print"):
-        DRAWN["curves"](str(tmp_path / "x.png"))
+        DRAWN["exchange"](str(tmp_path / "x.png"))
 
 
 def test_the_exchange_shows_who_acknowledged(tmp_path, monkeypatch):

@@ -2,7 +2,6 @@
 """How far a command is: on a terminal only, from the fourth second on, with the time left."""
 import io
 import os
-import pty
 import subprocess
 import sys
 import time
@@ -123,36 +122,6 @@ def test_work_that_waits_for_others_prints_lines_without_a_terminal(monkeypatch)
     said = written.getvalue()
     time.sleep(0.05)
     assert written.getvalue() == said and "\x1b" not in said
-
-
-COMMAND = [sys.executable, "-c",
-           "from gnuradio.hf.cli import _progress, main; _progress.DELAY_S = 0.0; main()",
-           "ber", "run", "--mode", "4539-600S", "--channel", "awgn", "--snr", "0:6:2",
-           "--seconds", "20", "--max-time", "60", "-j", "1"]
-
-
-def test_a_command_draws_on_a_terminal_and_nowhere_else():
-    quiet = subprocess.run(COMMAND, capture_output=True, text=True, check=True)
-    assert "left" not in quiet.stderr and "\x1b" not in quiet.stderr
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(COMMAND, stdout=subprocess.PIPE, stderr=theirs,
-                          env={**os.environ, "TERM": "xterm", "COLUMNS": "80"}) as shown:
-        os.close(theirs)
-        seen = b""
-        while True:
-            try:
-                got = os.read(ours, 4096)
-            except OSError:  # the terminal's other end is closed
-                break
-            seen += got
-        assert shown.stdout is not None
-        table = shown.stdout.read().decode()
-    os.close(ours)
-    assert shown.returncode == 0
-    assert " left" in seen.decode() and "4539-600S awgn snr=6" in seen.decode()
-    # Results are the same, and only results, but for the speed in the last column.
-    assert [line.rsplit("|", 2)[0] for line in table.splitlines()] == \
-        [line.rsplit("|", 2)[0] for line in quiet.stdout.splitlines()]
 
 
 def rising(shares: List[float]) -> bool:

@@ -8,10 +8,12 @@ PAGE = (ROOT / "docs" / "reliability.md").read_text()
 
 
 def test_every_promise_has_its_test():
-    tests = {f"{suite}.{name}" for path in (ROOT / "tests").rglob("*.cc")
+    tests = {f"{suite}.{name}" for folder in ("tests", "laboratory/tests")
+             for path in (ROOT / folder).rglob("*.cc")
              for suite, name in re.findall(r"TEST(?:_[PF])?\((\w+),\s*(\w+)\)", path.read_text())}
     tests |= {f"{path.parent.name}.{path.stem[5:]}"
               for path in (ROOT / "tests").glob("*/test_*.py")}
+    tests |= {f"lab.{path.stem[5:]}" for path in (ROOT / "laboratory/tests").glob("test_*.py")}
     rows = re.findall(r"^\| .* \| .* \| `([\w.]+)` \|$", PAGE, re.MULTILINE)
     named = set(re.findall(r"`(\w+\.[a-z]\w+)`", PAGE))
     assert len(rows) >= 12 and set(rows) <= named
