@@ -147,7 +147,7 @@ private:
 
     struct delivered { // of a transmission
         bool any = false;
-        uint64_t octets = 0, sure_octets = 0; // see rx_end
+        int64_t octets = 0, sure_octets = 0; // see rx_end
     };
 
     void work();
@@ -503,7 +503,7 @@ void burst_receiver::impl::raise(rx_event e)
 {
     e.raised_at = d_counters.samples;
     if (const auto* o = std::get_if<rx_octets>(&e.what))
-        d_given.octets += o->octets.size();
+        d_given.octets += static_cast<int64_t>(o->octets.size());
     d_events.push_back(std::move(e));
     if (d_events.size() > max_events)
         d_events.pop_front();

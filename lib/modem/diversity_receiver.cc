@@ -86,13 +86,13 @@ void diversity_receiver::take(size_t side, rx_event&& e)
         if (reason != rx_end_reason::eom && d_members > 0)
             return; // the other continues, and delivers the rest too
         if (rest) {
-            d_octets += std::get<rx_octets>(rest->what).octets.size();
+            d_octets +=
+                static_cast<int64_t>(std::get<rx_octets>(rest->what).octets.size());
             d_events.push_back(std::move(*rest));
         }
         // The one that ended may have counted blocks that came from the other.
-        end.sure_octets = reason == rx_end_reason::eom
-                              ? d_octets
-                              : std::min(d_octets, end.sure_octets.value_or(d_octets));
+        end.sure_octets =
+            reason == rx_end_reason::eom ? d_octets : std::min(d_octets, end.sure_octets);
         d_member = {};
         d_members = 0;
     }

@@ -78,8 +78,8 @@ private:
     std::array<std::optional<rx_event>, sides> d_rest;
     size_t d_members = 0;
     mode d_mode;
-    uint64_t d_octets = 0; // of the transmission
-    int64_t d_next = 0;    // octets of earlier blocks were already reported
+    int64_t d_octets = 0; // of the transmission
+    int64_t d_next = 0;   // octets of earlier blocks were already reported
 };
 
 } // namespace gr::hf::kernel

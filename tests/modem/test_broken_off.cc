@@ -200,8 +200,8 @@ TEST(broken_off, octets_end_where_the_data_end)
             EXPECT_EQ(got[0].end->reason, rx_end_reason::lost) << r.name << seed;
             const size_t whole = blocks * block_octets;
             EXPECT_LE(got[0].octets.size(), whole + block_octets + 4) << r.name << seed;
-            ASSERT_TRUE(got[0].end->sure_octets) << r.name;
-            const uint64_t sure = *got[0].end->sure_octets;
+            ASSERT_GE(got[0].end->sure_octets, 0) << r.name;
+            const auto sure = static_cast<uint64_t>(got[0].end->sure_octets);
             ASSERT_LE(sure, got[0].octets.size()) << r.name << seed;
             EXPECT_TRUE(std::equal(sent.begin(),
                                    sent.begin() + static_cast<long>(sure),

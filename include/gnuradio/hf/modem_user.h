@@ -67,9 +67,9 @@ struct rx_end {
     rx_end_reason reason = rx_end_reason::eom; //!< why it ended
     station_time air_end{};                    //!< station time at which it ended
     /*! \brief Octets received up to the last block at whose end the signal was still there.
-     *         Later ones may be noise. Empty: not known, in an emulated modem.
+     *         Later ones may be noise. -1: not known, in an emulated modem.
      */
-    std::optional<uint64_t> sure_octets = std::nullopt;
+    int64_t sure_octets = -1;
 };
 
 //! The user's answer when the modem pulls.

@@ -168,7 +168,8 @@ py::dict event_dict(const kernel::rx_event& e, const kernel::symbol_grid& grid)
     return py::dict("type"_a = "end",
                     "time"_a = time,
                     "reason"_a = reason_name(end.reason),
-                    "sure_octets"_a = end.sure_octets);
+                    "sure_octets"_a = end.sure_octets < 0 ? py::object(py::none())
+                                                          : py::cast(end.sure_octets));
 }
 
 std::vector<py::dict> receive(kernel::burst_receiver& rx,
