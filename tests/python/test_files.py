@@ -117,7 +117,10 @@ def test_received_files_have_a_limit_together(tmp_path):
     assert arrive(by_arq, b"c", 6_000, 3) is None
     assert arrive(by_arq, b"d", 5_000, 4) and arrive(by_arq, b"e", 0, 5) is None
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a", "b", "d"]
-    assert len(by_arq.client.sent) == 2 and refused == [(NODE, 6_000), (NODE, 0)]
+    # A receipt for each that was kept, a refusal for each that was not.
+    why = "no more room for files"
+    assert len(by_arq.client.sent) == 4
+    assert refused == [(NODE, 6_000, why), (NODE, 0, why)]
 
 
 def test_the_name_of_a_received_file_is_no_option(tmp_path):
