@@ -151,7 +151,7 @@ class Receiver:
 
     room: for files that stay. None: no limit.
     refused: called with the source, the octets, and the reason of a file that could not be kept:
-    the room has no place for it, or it could not be written. The sender is told by a refusal.
+    the room has no place for it, or it could not be written. A refusal notifies the sender.
     """
 
     def __init__(self, client: sis.Client, folder: str, room: Optional[Room] = None,

@@ -8,10 +8,9 @@ import tarfile
 
 import numpy as np
 import pytest
+import soundfile
 
 from gnuradio.hf import hf_python, modulation, recording, sigmf
-
-soundfile = pytest.importorskip("soundfile")
 
 MESSAGE = bytes(range(256)) * 2
 RATE = 48000

@@ -119,7 +119,7 @@ TEST(scenario, up_to_500_stations_run)
 {
     scenario s;
     s.duration_s = 60;
-    for (size_t k = 0; k < most_stations; ++k) {
+    for (size_t k = 0; k < max_stations; ++k) {
         s.stations.emplace_back();
         s.stations.back().name = "S" + std::to_string(k);
     }

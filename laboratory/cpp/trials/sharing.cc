@@ -127,9 +127,9 @@ private:
 
 void validate(const sharing_trial& t)
 {
-    if (t.stations < 2 || t.stations > most_stations) {
+    if (t.stations < 2 || t.stations > max_stations) {
         throw std::invalid_argument("stations " + std::to_string(t.stations) +
-                                    ": must be 2 to " + std::to_string(most_stations));
+                                    ": must be 2 to " + std::to_string(max_stations));
     }
     if (t.u_pdu_octets < 8 || t.u_pdu_octets > 2048) {
         throw std::invalid_argument("u_pdu_octets " + std::to_string(t.u_pdu_octets) +

@@ -23,7 +23,7 @@ enum class sharing_pattern {
 //! Stations on one channel that all have more to send than it carries.
 struct sharing_trial {
     std::string mode = "4539-2400S";
-    unsigned stations = 3; //!< 2 to most_stations
+    unsigned stations = 3; //!< 2 to max_stations
     sharing_pattern pattern = sharing_pattern::one_way;
     //! The last station starts to send this much later than the others.
     double late_s = 0;

@@ -192,7 +192,7 @@ void carrier_canceller::analyse()
         d_average[k] += share * (std::norm(d_spectrum[k]) - d_average[k]);
         total += d_average[k];
     }
-    // Lines that are removed already are not among what is left.
+    // The power of lines already removed does not count.
     for (const line& l : d_lines) {
         const auto k =
             static_cast<int>(std::lround(l.turns * static_cast<double>(length)));

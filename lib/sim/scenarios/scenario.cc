@@ -470,10 +470,9 @@ scenario_result experiment::results()
 void scenario::validate() const
 {
     within("scenario", "duration_s", duration_s, 1, longest_s);
+    within("scenario", "stations", static_cast<double>(stations.size()), 2, max_stations);
     within(
-        "scenario", "stations", static_cast<double>(stations.size()), 2, most_stations);
-    within(
-        "scenario", "traffic", static_cast<double>(traffic.size()), 0, 2 * most_stations);
+        "scenario", "traffic", static_cast<double>(traffic.size()), 0, 2 * max_stations);
     std::vector<std::string> names;
     for (size_t i = 0; i < stations.size(); ++i) {
         const std::string where = nth("station", i);

@@ -17,7 +17,7 @@
 namespace gr::hf::sim {
 
 //! Most stations of a scenario or a trial.
-constexpr size_t most_stations = 500;
+constexpr size_t max_stations = 500;
 
 //! One station.
 struct scenario_station {
@@ -94,7 +94,7 @@ struct scenario {
     double duration_s = 3600; //!< at most; the run ends when every finite flow is
                               //!< complete
     uint64_t seed = 1;
-    std::vector<scenario_station> stations; //!< 2 to most_stations
+    std::vector<scenario_station> stations; //!< 2 to max_stations
     std::vector<scenario_path> paths;       //!< later ones override earlier ones
     std::vector<scenario_traffic> traffic;
     std::vector<scenario_fault> faults;

@@ -29,7 +29,7 @@ def _refused(source: str, octets: int, why: str) -> None:
 @click.option("--most", "max_octets", default=1_000_000_000, show_default=True,
               type=click.IntRange(1), metavar="OCTETS",
               help="Octets of all files together. Files beyond them are not written, "
-                   "and their sender is told. A file counts as 4096 octets or more.")
+                   "and their sender is notified. A file counts as 4096 octets or more.")
 @server_options
 def command(folder: str, count: Optional[int], timeout: Optional[float], max_octets: int,
             server: str, rank: int) -> None:

@@ -38,7 +38,7 @@ void transmission_planner::fit_segments(station_time now, peer& p)
     }
 }
 
-// True if the segments in flight are so long that repeats of them would hardly arrive.
+// True if the segments in flight are too long for their repeats to arrive.
 bool transmission_planner::repeats_in_vain(const peer& p) const
 {
     constexpr double most_errors = 2; // in a D_PDU, on average
