@@ -69,20 +69,7 @@ const setting_table<dns::forwarder_config>& all_settings()
 {
     using config = dns::forwarder_config;
     using table = setting_table<config>;
-    constexpr double month_s = 30 * 86400, hour_s = 3600;
-    const auto limit = [](auto member,
-                          double most,
-                          const char* unit,
-                          const char* meaning,
-                          double least = 0) {
-        return table::number(
-            [member](config & c) -> auto& { return c.limits.*member; },
-            most,
-            unit,
-            meaning,
-            least);
-    };
-    using limits = dns::cache_limits;
+    constexpr double hour_s = 3600;
     static const table all(
         "DNS",
         { { "sap",
@@ -124,36 +111,11 @@ const setting_table<dns::forwarder_config>& all_settings()
                 "wait until a client gets a stale answer, if one is cached",
                 0.01) },
           { "ttl_min_s",
-            limit(&limits::ttl_min_s,
-                  month_s,
-                  "s",
-                  "shortest time that an answer is kept") },
-          { "ttl_max_s",
-            limit(&limits::ttl_max_s,
-                  month_s,
-                  "s",
-                  "longest time that an answer is kept") },
-          { "negative_min_s",
-            limit(&limits::negative_min_s,
-                  month_s,
-                  "s",
-                  "shortest time that a negative answer is kept") },
-          { "negative_max_s",
-            limit(&limits::negative_max_s,
-                  month_s,
-                  "s",
-                  "longest time that a negative answer is kept") },
-          { "stale_s",
-            limit(&limits::stale_s,
-                  month_s,
-                  "s",
-                  "longest time after its TTL that an answer is kept as stale") },
-          { "cache_entries",
-            limit(&limits::entries,
-                  1e6,
-                  "",
-                  "limit of names and types in the cache",
-                  1) } });
+            table::number(
+                [](config & c) -> auto& { return c.limits.ttl_min_s; },
+                dns::cache_limits::ttl_max_s,
+                "s",
+                "shortest time that an answer is kept") } });
     return all;
 }
 

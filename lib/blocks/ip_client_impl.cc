@@ -150,13 +150,6 @@ const setting_table<ip::client_config>& all_settings()
                   "s",
                   "longest time in the queue; older packets are dropped",
                   1) },
-            { "interactive_age_s",
-              table::seconds(
-                  [](config & c) -> auto& { return c.interactive_age_max; },
-                  day_s,
-                  "s",
-                  "longest time in the queue of DNS and echo packets",
-                  1) },
             { "thin_acks",
               table::number(
                   [](config & c) -> auto& { return c.queue.thin_acks; },
@@ -176,13 +169,6 @@ const setting_table<ip::client_config>& all_settings()
                   "bit/s",
                   "rate at which datagrams without ARQ are passed to the data link",
                   1) },
-            { "use_dscp",
-              table::number(
-                  [](config & c) -> auto& { return c.use_dscp; },
-                  1,
-                  "",
-                  "1: the DSCP of a packet decides its STANAG 5066 priority, by "
-                  "dscp_N") },
             { "use_tos",
               table::number(
                   [](config & c) -> auto& { return c.use_tos; },
@@ -201,37 +187,12 @@ const setting_table<ip::client_config>& all_settings()
                   1,
                   "",
                   "1: a packet that is too long is fragmented if that is allowed") },
-            { "discard_on_failure",
-              table::number(
-                  [](config & c) -> auto& { return c.discard_on_failure; },
-                  1,
-                  "",
-                  "1: packets that wait for a node are discarded when its link fails") },
-            { "decrement_ttl",
-              table::number(
-                  [](config & c) -> auto& { return c.decrement_ttl; },
-                  1,
-                  "",
-                  "1: TTL and hop limit go down by one, as at any router") },
-            { "clamp_mss",
-              table::number(
-                  [](config & c) -> auto& { return c.clamp_mss; },
-                  1,
-                  "",
-                  "1: the segment size that TCP offers is limited to the MTU") },
             { "clamp_window",
               table::number(
                   [](config & c) -> auto& { return c.clamp_window; },
                   1,
                   "",
                   "1: the window that TCP offers is limited to what the link carries") },
-            { "anti_spoof",
-              table::number(
-                  [](config & c) -> auto& { return c.anti_spoof; },
-                  1,
-                  "",
-                  "1: packets from a node with the address of another node are "
-                  "dropped") },
         };
         for (size_t dscp = 0; dscp < 64; ++dscp)
             m["dscp_" + std::to_string(dscp)] = table::number(

@@ -20,14 +20,15 @@ struct known {
 
 //! Limits of the time that answers are kept.
 struct cache_limits {
-    size_t entries = 4096;        //!< 1 to 10^6; the least recently used makes room
-    uint32_t ttl_min_s = 300;     //!< lower limit: short TTLs are for load sharing, not
-                                  //!< for HF
-    uint32_t ttl_max_s = 86400;   //!< upper limit
-    uint32_t negative_min_s = 60; //!< floor for "no such name" and "no data"
-    uint32_t negative_max_s = 900;
-    uint32_t stale_s = 86400; //!< kept after the end of the TTL, for the case that the
-                              //!< link is down
+    //! The least recently used makes room.
+    static constexpr size_t entries = 4096;
+    //! Lower limit, at most ttl_max_s: short TTLs are for load sharing, not for HF.
+    uint32_t ttl_min_s = 300;
+    static constexpr uint32_t ttl_max_s = 86400; //!< upper limit
+    //! Limits for "no such name" and "no data".
+    static constexpr uint32_t negative_min_s = 60, negative_max_s = 900;
+    //! Kept after the end of the TTL, for the case that the link is down.
+    static constexpr uint32_t stale_s = 86400;
 };
 
 //! Answers by question, each with an expiry time.

@@ -54,10 +54,6 @@ void client_config::validate() const
             "0 to 15");
     for (const uint8_t priority : dscp)
         require(priority <= 15, "priority of a DSCP", unsigned(priority), "0 to 15");
-    require(age_ok(interactive_age_max),
-            "interactive_age_max",
-            to_seconds(interactive_age_max),
-            "1 s to 24 h");
     require(rate >= 1 && rate <= 1e9, "rate", rate, "1 to 10^9 bit/s");
     require(icmp_burst >= 1, "icmp_burst", icmp_burst, "1 or more");
     for (const table_entry& e : table)
@@ -156,8 +152,7 @@ void client::impl::error(icmp_error e, const packet_view& about)
 
 void client::impl::clamp(octets& packet, int version) const
 {
-    if (d_config.clamp_mss)
-        ip::clamp_mss(packet, static_cast<uint16_t>(mtu() - (version == 6 ? 60 : 40)));
+    ip::clamp_mss(packet, static_cast<uint16_t>(mtu() - (version == 6 ? 60 : 40)));
 }
 
 void client::impl::on_packet(const uint8_t* p, size_t n)
@@ -185,7 +180,7 @@ void client::impl::on_packet(const uint8_t* p, size_t n)
         error(icmp_error::net_unreachable, *v);
         return;
     }
-    if (d_config.decrement_ttl && v->hops <= 1) {
+    if (v->hops <= 1) {
         ++d_stats.hops_exceeded;
         error(icmp_error::time_exceeded, *v);
         return;
@@ -219,8 +214,7 @@ void client::impl::queue_packet(const packet_view& v, const filter_rule& rule)
     d_tcp.from_host(d_now, v);
     waiting_packet w;
     w.packet.assign(v.data, v.data + v.size);
-    if (d_config.decrement_ttl)
-        decrement_hops(w.packet);
+    decrement_hops(w.packet);
     clamp(w.packet, v.version);
     w.since = d_now;
     // RFC 1349: delay, throughput, reliability, cost.
@@ -229,8 +223,7 @@ void client::impl::queue_packet(const packet_view& v, const filter_rule& rule)
     const bool multicast = v.dst.is_multicast();
     w.arq =
         rule.arq.value_or(!multicast && tos != delay && tos != cost) && !node.is_group();
-    w.priority = rule.priority.value_or(
-        d_config.use_dscp ? d_config.dscp[v.traffic_class >> 2] : uint8_t(0));
+    w.priority = rule.priority.value_or(d_config.dscp[v.traffic_class >> 2]);
     if (!w.arq) {
         w.repeats =
             std::max(rule.repeats, multicast ? d_config.multicast_repeats : uint8_t(0));
@@ -249,12 +242,10 @@ void client::impl::from_hf(const s5066::s_unidata_indication& u)
         ++d_stats.bad_from_hf;
         return;
     }
-    if (d_config.anti_spoof) {
-        const s5066::address* node = route(v->src);
-        if (node == nullptr || *node != u.src) {
-            ++d_stats.spoofed;
-            return;
-        }
+    const s5066::address* node = route(v->src);
+    if (node == nullptr || *node != u.src) {
+        ++d_stats.spoofed;
+        return;
     }
     ++d_stats.received;
     d_stats.received_octets += v->size;

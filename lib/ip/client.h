@@ -31,12 +31,11 @@ struct client_config {
      */
     size_t queue_octets = 168'000;
     queue_config queue; //!< for each node and class; its octets 2048 to 2^26
-    station_time interactive_age_max =
-        station_time(60'000'000'000); //!< replaces queue.age_max in the interactive class
+    //! Replaces queue.age_max in the interactive class.
+    static constexpr station_time interactive_age_max = std::chrono::minutes(1);
     double rate = 9600;               //!< bit/s: how fast datagrams without ARQ are sent
                                       //!< to SIS
-    bool use_dscp = true;             //!< false: priority 0 unless a rule sets another
-    dscp_table dscp = default_dscp(); //!< priority by DSCP
+    dscp_table dscp = default_dscp(); //!< priority by DSCP, unless a rule sets another
     /*! \brief Take the mode from the TOS bits (RFC 1349) if no rule sets one, by the
      *         table of Annex F.12.4. Unicast with minimal delay or cost alone is sent
      *         without ARQ. Multicast with reliability is repeated once.
@@ -45,16 +44,11 @@ struct client_config {
     uint8_t multicast_repeats = 0; //!< without ARQ: sent 1 + n times, 0 to 15
     bool fragment = true;          //!< fragment packets that are too big, without DF;
                                    //!< false: drop them
-    bool discard_on_failure =
-        true;                  //!< when a U_PDU is rejected, drop what waits for the node
-    bool decrement_ttl = true; //!< false: the kernel has already decremented it
-    bool clamp_mss = true;     //!< limit the MSS of TCP SYNs to the MTU less headers
     /*! \brief Lower the windows that far hosts offer to local TCP senders, to one and a
      *         half times queue_octets for all connections together. Only with the fair
      *         queue.
      */
     bool clamp_window = true;
-    bool anti_spoof = true; //!< sources must be routed to the node that sent them
     size_t icmp_burst =
         5; //!< ICMP errors to one destination without a limit of their rate
 

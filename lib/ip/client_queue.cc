@@ -169,7 +169,7 @@ void client::impl::settled(const s5066::address& node,
     }
     // The link has failed. Waiting packets would arrive too late to be of use. A packet
     // that only became too old says nothing about the others.
-    if (reject_reason && !too_old && d_config.discard_on_failure)
+    if (reject_reason && !too_old)
         for (packet_queue& queue : hop->second.queue)
             queue.flush();
 }

@@ -70,8 +70,8 @@ def test_only_known_peers_and_possible_settings():
         hf.ale_station(["SAM"], 3, wide=True)
     with pytest.raises(ValueError, match="idle_s"):
         hf.ale_station(["SAM"], 3, settings={"idle_s": 1})
-    with pytest.raises(ValueError, match="allowed are dwell_s"):
-        hf.ale_station(["SAM"], 3, settings={"dwel_s": 1})
+    with pytest.raises(ValueError, match="allowed are tune_s"):
+        hf.ale_station(["SAM"], 3, settings={"tun_s": 1})
     with pytest.raises(ValueError, match="address 'joe'"):
         hf.ale_station(["SAM"], 3, {"1.2.0.2": "joe"})
     with pytest.raises(ValueError, match="one of our own"):

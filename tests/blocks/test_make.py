@@ -26,7 +26,7 @@ GOOD = [
                         mtu=576, queue_octets=9000, netns="", real_time=True)),
     (hf.dns_pep, dict(listen=[], routes=[".=1.2.0.2"], resolver="127.0.0.1:5399",
                       peers=["1.2.0.2"], local=["a.hf=10.66.0.1"], blocked=["ads.example"],
-                      settings={"ipv6": 0, "stale_s": 60}, netns="", real_time=True)),
+                      settings={"ipv6": 0, "ttl_min_s": 60}, netns="", real_time=True)),
     (hf.modem_server, dict(mode="4539-9600S", form="udp", address="127.0.0.1", port=0,
                            receiver_master=False, netns="")),
     (hf.modem_client, dict(mode="4539-9600S", form="udp", host="modem.example", port=3000,

@@ -47,19 +47,18 @@ TEST(cache, negative_answers_have_limits_of_their_own)
 
 TEST(cache, the_one_used_least_recently_makes_room)
 {
-    cache_limits l;
-    l.entries = 3;
-    cache c(l);
+    cache c{ cache_limits{} };
+    constexpr int entries = cache_limits::entries;
     const auto q = [](int k) {
         return question{ std::to_string(k) + ".org", type_a, false };
     };
-    for (int k = 0; k < 3; ++k)
+    for (int k = 0; k < entries; ++k)
         c.put(0s, q(k), address_for(600));
     ASSERT_TRUE(c.find(1s, q(0)));
-    c.put(1s, q(3), address_for(600));
-    EXPECT_EQ(c.size(), 3u);
+    c.put(1s, q(entries), address_for(600));
+    EXPECT_EQ(c.size(), cache_limits::entries);
     EXPECT_FALSE(c.find(1s, q(1)));
-    for (const int k : { 0, 2, 3 })
+    for (const int k : { 0, 2, entries })
         EXPECT_TRUE(c.find(1s, q(k))) << k;
 }
 

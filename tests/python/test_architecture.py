@@ -150,8 +150,6 @@ SOURCES = [path for folder in (LIB, ROOT / "python" / "hf" / "bindings")
 MOST_LINES, MOST_METHODS = 60, 40
 #: Longer functions, by file and head, and why.
 LONG = {
-    ("lib/blocks/dns_pep_impl.cc", "const setting_table<dns::forwarder_config>& all_settings()"):
-        "a table of settings",
     ("lib/blocks/ip_client_impl.cc", "const setting_table<ip::client_config>& all_settings()"):
         "a table of settings",
     ("lib/s5066/config/node_settings.cc", "const std::vector<setting>& all_settings()"):

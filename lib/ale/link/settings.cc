@@ -38,7 +38,6 @@ void link_settings::check() const
     check_count("channels", static_cast<long>(channels), 1, 100);
     check_time("dwell", dwell, milliseconds(100), seconds(5));
     check_time("tune", tune, seconds(0), seconds(20));
-    check_time("listen", listen, seconds(0), seconds(10));
     check_time("idle", idle, seconds(5), seconds(3600));
     check_time("silence", silence, seconds(10), seconds(3600));
     if (unanswered != 0)
@@ -46,8 +45,6 @@ void link_settings::check() const
     if (sounding != station_time(0))
         check_time("sounding", sounding, seconds(60), seconds(86400));
     check_count("rounds", rounds, 1, 20);
-    check_time("pause_min", pause_min, seconds(0), seconds(600));
-    check_time("pause_max", pause_max, pause_min, seconds(600));
     check_count("repeats", repeats, 0, 3);
 }
 

@@ -41,8 +41,9 @@ struct link_settings {
      */
     station_time dwell = std::chrono::milliseconds(250);
     station_time tune = times::third; //!< Tt, 0 to 20 s: retuning, ours and the peer's
-    station_time listen = std::chrono::seconds(2); //!< Twt, before a call, 0 to 10 s
-    station_time idle = std::chrono::seconds(30);  //!< Twa, 5 s to 1 h
+    static constexpr station_time listen =
+        std::chrono::seconds(2);                  //!< Twt, before a call
+    station_time idle = std::chrono::seconds(30); //!< Twa, 5 s to 1 h
     /*! Longest time without anything heard from the peer in a link, held or not, 10 s to
      *  1 h. Own transmissions do not count. Our choice: two answers of a data link.
      */
@@ -57,9 +58,9 @@ struct link_settings {
     bool trials = true;
 
     int rounds = 2; //!< times that a call tries all channels, 1 to 20
-    //! Limits of the random pause between rounds, 0 to 10 min. Our choice: one scan of ten.
-    station_time pause_min = std::chrono::seconds(4),
-                 pause_max = std::chrono::seconds(12);
+    //! Limits of the random pause between rounds. Our choice: one scan of ten channels.
+    static constexpr station_time pause_min = std::chrono::seconds(4),
+                                  pause_max = std::chrono::seconds(12);
     /*! Answers that are repeated without an acknowledgement, 0 to 3. The standard has
      *  none. A caller whose acknowledgement was lost would stay alone in the link.
      */

@@ -44,10 +44,8 @@ const std::vector<entry>& entries()
 {
     using s = link_settings;
     static const std::vector<entry> all{
-        seconds("dwell_s", &s::dwell, 0.1, 5, "Time on each channel of a scan."),
         seconds(
             "tune_s", &s::tune, 0, 20, "Time to change channels, ours and the peer's."),
-        seconds("listen_s", &s::listen, 0, 10, "Time to listen before a call."),
         seconds(
             "idle_s", &s::idle, 5, 3600, "A link without traffic ends after this time."),
         seconds("silence_s",
@@ -71,8 +69,6 @@ const std::vector<entry>& entries()
               1,
               "1: a link in use tries channels of which nothing was heard for an hour, "
               "at most one in ten minutes."),
-        seconds("pause_min_s", &s::pause_min, 0, 600, "Shortest pause between rounds."),
-        seconds("pause_max_s", &s::pause_max, 0, 600, "Longest pause between rounds."),
         count(
             "rounds", &s::rounds, 20, "Number of times that a call tries all channels."),
         count("repeats",

@@ -63,8 +63,10 @@ struct node_config {
      *         lose at most five percent of their speed.
      */
     unsigned prompt_priority = 2;
-    double peer_turnaround_s = 2.0; //!< longest time that other stations may take to key
-    double rx_latency_s = 0.5;      //!< longest delay of our own receiver, for timeouts
+    //! Longest time that other stations may take to key.
+    static constexpr double peer_turnaround_s = 2;
+    //! Longest delay of our own receiver, for timeouts.
+    static constexpr double rx_latency_s = 0.5;
     /*! \brief Time until a modem with a carrier detector (modem_user::on_carrier) notices
      *         another transmission. A modem without one notices it only after the
      *         preamble.

@@ -14,7 +14,7 @@ const std::array<timer_info, 11>& all_timers()
           "the next transmission begins" },
         { timer::answer,
           "answer",
-          "peer_turnaround_s, rx_latency_s",
+          "2.5 s and the longest preamble",
           "",
           "the peer has not answered: its silence is counted, and data are repeated" },
         { timer::carrier,
@@ -36,7 +36,7 @@ const std::array<timer_info, 11>& all_timers()
           "housekeeping",
           "1 s",
           "",
-          "times to live, idle links (link_idle_s, first_data_s) and old reassemblies "
+          "times to live, idle links (link_idle_s) and old reassemblies "
           "are checked" },
         { timer::hard_link_answer,
           "hard_link_answer",
@@ -55,7 +55,7 @@ const std::array<timer_info, 11>& all_timers()
           "a U_PDU that waits for the end of a hard link is rejected" },
         { timer::client_confirm,
           "client_confirm",
-          "client_confirm_s",
+          "600 s",
           "A.3.1.2",
           "the far client has not confirmed: the U_PDU is rejected" },
         { timer::keep_alive,
