@@ -4,12 +4,12 @@ import os
 import pwd
 import tempfile
 import time
-from typing import Any, Callable, List, Optional, Sequence
+from typing import Any, Callable, List, Optional
 
 from gnuradio import gr
 
 from . import hf_python as hf
-from . import ale_tuner as tuner, edge, station, watch
+from . import ale_tuner as tuner, edge, service, station, watch
 
 #: Opens the radio of a station, as radio.open_radio() does.
 Opens = Callable[[gr.top_block, station.Description], edge.Edge]
@@ -201,8 +201,8 @@ def greeting(s: station.Station) -> str:
     return text
 
 
-def details(s: station.Station) -> List[str]:
-    """Lines on what a station has opened, and to whom."""
+def details(s: station.Station, services: service.Services) -> List[str]:
+    """Lines on what a station and its services have opened, and to whom."""
     d, lines = s.description, []
     if d.sis_server:
         lines.append(f"SIS server: anyone who reaches {d.sis_server.address} port "
@@ -217,34 +217,18 @@ def details(s: station.Station) -> List[str]:
         lines.append(f"HF-PEP: listens on {', '.join(d.pep.listen) or 'nothing'}; to "
                      f"{', '.join(d.pep.routes) or 'nobody'}"
                      + ("" if d.pep.allow else "; peers may reach nothing"))
-        lines += [f"HF-PEP: {_nodes(nodes.split(', ') if nodes else [])} may reach {what}"
+        lines += [f"HF-PEP: {service.who(nodes.split(', ') if nodes else [])} may reach {what}"
                   for what, _, nodes in (entry.partition(" from ") for entry in d.pep.allow)]
     if d.pep and any(rule.get("tls") == "apart" for rule in d.pep.rule):
         authority = hf.tls_authority(d.pep.ca_folder())
         until = time.strftime("%Y-%m-%d", time.gmtime(authority.not_after))
         lines.append(f"TLS apart: certificate authority {authority.path} for "
                      f"{', '.join(authority.names) or 'every host'}, valid until {until}")
-    if d.host:
-        ports = [f"{kind} {port}" for kind, port in
-                 (("ARDOP", d.host.ardop_port), ("VARA", d.host.vara_port),
-                  ("AGWPE", d.host.agwpe_port), ("KISS", d.host.kiss_port)) if port]
-        calls = [call for call, node in d.host.calls.items() if node == d.address]
-        lines.append(f"host ports on {d.host.address}: {', '.join(ports) or 'none'}; call signs "
-                     f"{', '.join(calls)}")
     if d.dns:
         lines.append(f"DNS: listens on {', '.join(d.dns.listen) or 'nothing'}; "
-                     + (f"{_nodes(d.dns.peers)} may ask {d.dns.resolver}"
+                     + (f"{service.who(d.dns.peers)} may ask {d.dns.resolver}"
                         if d.dns.resolver else "peers may ask nothing"))
-    if d.mail:
-        lines.append(f"mail: SMTP on {d.mail.listen} for "
-                     f"{', '.join(r.domain for r in d.mail.route) or 'nobody'}; mail from HF for "
-                     f"{', '.join(d.mail.domains) or 'nobody'} goes to {d.mail.deliver}, "
-                     f"{_nodes(d.mail.peers, [r.node for r in d.mail.route])} may send it")
-    if d.web and d.web.role == "near":
-        lines.append(f"web door: http://{d.web.listen}/, pages come from {d.web.node}")
-    if d.web and d.web.role == "shore":
-        lines.append(f"web: {_nodes(d.web.peers)} may fetch pages from public addresses"
-                     + (f" and {', '.join(d.web.allow)}" if d.web.allow else ""))
+    lines += services.details(d.name)
     files = [path for path in (d.capture.d_pdu, d.capture.sis) if path]
     if files:
         lines.append(f"captures: {', '.join(files)}")
@@ -253,12 +237,6 @@ def details(s: station.Station) -> List[str]:
     if d.netns:
         lines.append(f"all in network namespace {d.netns}")
     return [f"{d.name}  {line}" for line in lines]
-
-
-def _nodes(peers: List[str], others: Sequence[str] = ()) -> str:
-    """Who may do something, in words. others: nodes that may, beside peers."""
-    return ", ".join(dict.fromkeys([*peers, *others])) if peers and peers != ["*"] else \
-        "every node"
 
 
 def _radio(r: station.Radio) -> str:

@@ -85,6 +85,28 @@ class Description:
         """Sample rate of the modem's complex baseband, samples/s."""
         return 3200.0 * self.bandwidth_khz
 
+    def stream_to(self, node: str, name: str, port: int) -> None:
+        """Let a service open streams to a service of the same name and port at another node,
+        through HF-PEP. Station.stream_port() tells where."""
+        self.pep = self.pep or Pep()
+        node = str(_hf.s5066.address(node))
+        self.pep.listen = self.pep.listen + [f"127.0.0.1:0={node}.{name}:{port}"]
+        self.pep.routes = self.pep.routes + [f"{node}.{name}={node}"]
+
+    def serve(self, name: str, port: int, local_port: int, nodes: Sequence[str] = ()) -> None:
+        """Let other nodes reach a service by its name and port, through HF-PEP.
+
+        local_port: on loopback, where the service listens. nodes: who may; empty: every node.
+        """
+        self.pep = self.pep or Pep()
+        who = f" from {', '.join(nodes)}" if nodes else ""
+        self.pep.allow = [f"{name}:{port}=127.0.0.1:{local_port}{who}"] + self.pep.allow
+
+    def first_rule(self, **rule: Any) -> None:
+        """Put a rule for HF-PEP before those of the file. Keys as in [[pep.rule]]."""
+        self.pep = self.pep or Pep()
+        self.pep.rule = [rule] + self.pep.rule
+
     def check(self) -> None:
         """Raise ValueError for an invalid mode or address, and for parts that exclude each
         other."""
@@ -311,3 +333,17 @@ class Station:
         """Connect another client, for example hf.traffic, to the data link."""
         tb.msg_connect(client, "sis", self.data_link, "sis")
         tb.msg_connect(self.data_link, "sis", client, "sis")
+
+    def stream_port(self, node: str, name: str, port: int) -> int:
+        """Port on loopback of a listener that Description.stream_to() asked for."""
+        assert self.description.pep is not None
+        end = f"={_hf.s5066.address(node)}.{name}:{port}"
+        place = next(k for k, at in enumerate(self.description.pep.listen) if at.endswith(end))
+        return int(self.pep.ports()[place])
+
+    def sis_address(self) -> str:
+        """HOST:PORT at which programs of this machine reach the SIS server."""
+        assert self.description.sis_server is not None
+        at = self.description.sis_server.address
+        at = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(at, at)
+        return f"{f'[{at}]' if ':' in at else at}:{self.sis_server.port()}"

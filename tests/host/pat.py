@@ -125,9 +125,7 @@ def measure(wanted: Options, way: str, mode: str, channel: str, target_s: float,
     setting = pair.Setting(mode=mode, emulated=False, channel=channel, seed=wanted.seed,
                            pep_ports=None)
     with tempfile.TemporaryDirectory(prefix="hf-pat-") as folder, Stations(setting) as stations:
-        lines: List[str] = []
-        for ports in stations.hosts.values():
-            ports.listen_to(lines.append)
+        lines = stations.lines
         pats = {name: _Pat(path, os.path.join(folder, name), CALL_OF[name],
                            {"ardop": base, "varahf": base + 2})
                 for name, base in stations.ports.items()}

@@ -134,6 +134,7 @@ class Stations:
         self._setting = setting
         self.hosts: Dict[str, HostPorts] = {}
         self.ports: Dict[str, int] = {}
+        self.lines: List[str] = []  #: said to the operator
 
     def __enter__(self) -> "Stations":
         self.hosts = {}
@@ -163,7 +164,7 @@ class Stations:
 
     def _made(self, made: pair.Pair) -> None:
         for name, ports in self.hosts.items():
-            ports.attach(made.stations[name], lambda line: None)
+            ports.attach(made.stations[name], self.lines.append)
 
 
 def _free_port() -> int:

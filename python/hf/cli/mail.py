@@ -4,12 +4,13 @@ import json
 import os
 import sys
 import time
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, Iterator, Tuple
 
 import click
 
 from .. import station
-from ..mail import Gateway, Spool, SpoolError
+from ..mail import Spool, SpoolError
+from ..mail.service import start_gateway
 from ..mail.spool import QUEUES, STATES, Envelope
 from ..plain_text import plain
 from . import fail
@@ -174,8 +175,11 @@ def run(path: str, server: str, quiet: bool) -> None:
         check_server(server)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    gateway = start(settings, address, server, (lambda text: None) if quiet else
-                    lambda text: click.echo(plain(text), err=True))
+    try:
+        gateway = start_gateway(settings, address, server, (lambda text: None) if quiet else
+                                lambda text: click.echo(plain(text), err=True))
+    except RuntimeError as error:
+        raise fail(str(error)) from None
     try:
         click.echo(f"mail gateway {gateway.name}: SMTP on {settings.listen.rpartition(':')[0]} "
                    f"port {gateway.intake.bound_port()}, node at {server}", err=True)
@@ -185,45 +189,3 @@ def run(path: str, server: str, quiet: bool) -> None:
         sys.exit(130)
     finally:
         gateway.close()
-
-
-def check_spools(tables: List[station.Mail]) -> None:
-    """Open the spools of several gateways, and close them."""
-    for table in tables:
-        try:
-            Spool(table.spool).close()
-        except SpoolError as error:
-            raise fail(str(error)) from None
-
-
-def start(settings: station.Mail, address: str, server: str, say: Any) -> Gateway:
-    """Start a gateway. Errors become errors of the command."""
-    gateway: Optional[Gateway] = None
-    try:
-        gateway = Gateway(settings, address, server, say)
-        gateway.start()
-        return gateway
-    except SpoolError as error:
-        raise fail(str(error)) from None
-    except OSError as error:
-        raise fail(f"[mail] listen = '{settings.listen}': {error.strerror or error}") from None
-
-
-def start_all(stations: Any, say: Any) -> Dict[str, Gateway]:
-    """Start the gateways of all stations that have one, by name of the station. Those that are
-    started are closed if another fails."""
-    gateways: Dict[str, Gateway] = {}
-    try:
-        for s in stations.stations:
-            d = s.description
-            if d.mail is not None:
-                host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(d.sis_server.address,
-                                                                 d.sis_server.address)
-                host = f"[{host}]" if ":" in host else host
-                gateways[d.name] = start(d.mail, d.address,
-                                         f"{host}:{s.sis_server.port()}", say)
-    except BaseException:
-        for gateway in gateways.values():
-            gateway.close()
-        raise
-    return gateways

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf run: runs stations from their files, on radios or a simulated air."""
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 import errno
 import os
@@ -8,11 +8,11 @@ import resource
 import signal
 import sys
 import time
-from typing import Any, Iterator, List, Optional, Tuple
+from typing import List, Optional, Tuple
 
 import click
 
-from .. import host, machine, output, radio, running, station, version
+from .. import machine, output, radio, running, service, station, version
 from ..gui import controls, snapshot, web
 from ..options import option
 from ..plain_text import plain
@@ -31,41 +31,13 @@ def end_on_signals() -> None:
         signal.signal(signal.SIGHUP, end)
 
 
-def greet(stations: running.Stations) -> None:
+def greet(stations: running.Stations, services: service.Services) -> None:
     """Print the stations, and what each has opened."""
     for s in stations.stations:
         click.echo(running.greeting(s), err=True)
     for s in stations.stations:
-        for line in running.details(s):
+        for line in running.details(s, services):
             click.echo(line, err=True)
-
-
-@contextmanager
-def gateways(stations: running.Stations, page: Optional[web.WebServer]) -> Iterator[None]:
-    """The mail gateways of all stations with a table [mail]. page: shows their mails."""
-    if not any(s.description.mail for s in stations.stations):
-        yield
-        return
-    from ..mail import Desk  # needs aiosmtpd
-    from . import mail
-    started = mail.start_all(stations, stations.said.append)
-    try:
-        if page is not None:
-            page.join_mail({name: Desk(gateway) for name, gateway in started.items()})
-        yield
-    finally:
-        if page is not None:
-            page.join_mail({})
-        for gateway in started.values():
-            gateway.close()
-
-
-def check_mail(stations: running.Stations) -> None:
-    """Open the spools of all stations with a table [mail], and close them."""
-    tables = [s.description.mail for s in stations.stations if s.description.mail]
-    if tables:
-        from . import mail  # needs aiosmtpd
-        mail.check_spools(tables)
 
 
 def open_page(stations: running.Stations, port: int, control: bool, inbox: Optional[str]
@@ -92,47 +64,19 @@ def print_log(lines: List[str]) -> None:
             raise
 
 
-#: What a station file adds beside blocks: made before the station, since it extends HF-PEP.
-Service = Any
+def allow_sockets() -> None:
+    """HF-PEP needs a socket for each connection, and soon reaches the usual soft limit of 1024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 65536)), hard))
 
 
-def open_services(descriptions: List[station.Description]) -> List[Tuple[str, Service]]:
-    """Open host ports and web doors of all stations, each with the name of its station. Raises
-    RuntimeError."""
-    station.check_together(descriptions)
-    services: List[Tuple[str, Service]] = []
-    try:
-        for d in descriptions:
-            if d.host is not None:
-                services.append((d.name, host.HostPorts(d)))
-            if d.web is not None:
-                services.append((d.name, _web_class()(d)))
-    except BaseException:
-        close_services(services)
-        raise
-    return services
-
-
-def _web_class() -> Any:
-    try:
-        from ..web.service import WebService
-    except ImportError as error:
-        raise RuntimeError(f"[web] needs the library {error.name} (Debian: python3-aiohttp, "
-                           "python3-brotli, python3-lxml, python3-pil)") from None
-    return WebService
-
-
-def attach_services(services: List[Tuple[str, Service]], stations: running.Stations) -> None:
-    """Join the services to the stations that were made."""
-    made = {s.description.name: s for s in stations.stations}
-    for name, service in services:
-        service.attach(made[name], stations.said.append)
-
-
-def close_services(services: List[Tuple[str, Service]]) -> None:
-    """Close all services."""
-    for _, service in services:
-        service.close()
+def wait(stations: running.Stations, duration: Optional[float], quiet: bool) -> None:
+    """Print log lines until all recordings are over, or for this station time in seconds. Raises
+    OSError."""
+    while not stations.over() and (duration is None or stations.now() < duration):
+        time.sleep(0.1)
+        lines = stations.new_lines()
+        print_log([] if quiet else lines)
 
 
 def capture_into(folder: Optional[str], descriptions: List[station.Description]) -> None:
@@ -196,9 +140,7 @@ def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap
         raise click.UsageError("--control is for the page: give --web PORT as well")
     if inbox and not control:
         raise click.UsageError("--inbox is for messages on the page: give --control as well")
-    # HF-PEP needs a socket for each connection, and soon reaches the usual soft limit of 1024.
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 65536)), hard))
+    allow_sockets()
     try:
         descriptions = [station.load(f) for f in files]
         for d in descriptions if on_air.bandwidth else []:
@@ -207,10 +149,10 @@ def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap
         for folder in filter(None, (pcap, inbox)):
             output.make_folder(folder)
         capture_into(pcap, descriptions)
-        services = open_services(descriptions)
+        services = service.Services(descriptions)
         stations = running.Stations(descriptions, on_air.channel, on_air.seed, on_air.speed,
                                     radio.open_radio)
-        attach_services(services, stations)
+        services.attach(stations.stations, stations.said.append)
         # Keep references, or Python deletes these blocks.
         kept = [] if check else [
             radio.record(stations.tb, s, received, s.description.sample_rate, stations.said.append)
@@ -226,19 +168,20 @@ def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap
     try:
         if check:
             stations.close()
-            check_mail(stations)
-            greet(stations)
+            services.check()
+            greet(stations, services)
             click.echo("checked: everything could be opened", err=True)
             return
-        with stations, gateways(stations, page), ExitStack() as stack:
-            greet(stations)
+        with stations, ExitStack() as stack:
+            stack.callback(services.close)
+            services.start()
+            greet(stations, services)
             if page is not None:
+                page.join_mail(services.desks())
+                stack.callback(page.join_mail, {})
                 address = stack.enter_context(page.announced(sys.stderr.isatty()))
                 click.echo(f"page: {address}", err=True)
-            while not stations.over() and (duration is None or stations.now() < duration):
-                time.sleep(0.1)
-                lines = stations.new_lines()
-                print_log([] if quiet else lines)
+            wait(stations, duration, quiet)
     except KeyboardInterrupt:
         sys.exit(130)
     except RuntimeError as error:
@@ -246,5 +189,5 @@ def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap
     finally:
         if page is not None:
             page.close()
-        close_services(services)
+        services.close()
         del kept

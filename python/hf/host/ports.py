@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The host ports of one station: sockets, their thread, and their places in the station."""
 import asyncio
-from typing import Callable, Dict, List, Optional, Tuple, Union
+from typing import Callable, Dict, Iterable, List, Optional, Tuple, Union
 
 from .. import hf_python as _hf
-from .. import loop, station
+from .. import loop, service, station
 from .agwpe import AgwpePort
 from .ardop import ArdopPort
 from .engine import Engine
@@ -20,11 +20,8 @@ OUTAGE_S = 300
 _Port = Union[ArdopPort, VaraPort, AgwpePort, KissPort]
 
 
-class HostPorts:
-    """The host ports that a station file asks for.
-
-    Make them before the station, since they extend its HF-PEP and SIS server: attach() follows.
-    """
+class HostPorts(service.Service):
+    """The host ports that a station file asks for. They extend HF-PEP and the SIS server."""
 
     def __init__(self, d: station.Description) -> None:
         """Open the ports. Raises RuntimeError if the system refuses.
@@ -37,6 +34,7 @@ class HostPorts:
         self._where = f"{d.where}: " if d.where else ""
         node = str(_hf.s5066.address(d.address))
         self._say: Callable[[str], None] = lambda line: None
+        self._calls = [call for call, at in d.host.calls.items() if at == d.address]
         self._far = sorted(set(d.host.calls.values()) - {node})
         try:
             self._loop = loop.Loop(d.netns, "host ports")
@@ -57,14 +55,12 @@ class HostPorts:
     def _extend(self, d: station.Description) -> None:
         assert self._server is not None
         at = self._server.sockets[0].getsockname()
-        if d.pep is None:
-            d.pep = station.Pep()
         if d.sis_server is None:
             d.sis_server = station.SisServer(port=0)
-        d.pep.listen = d.pep.listen + [f"127.0.0.1:0={n}.{NAME}:{PORT}" for n in self._far]
-        d.pep.routes = d.pep.routes + [f"{n}.{NAME}={n}" for n in self._far]
-        d.pep.allow = [f"{NAME}:{PORT}=127.0.0.1:{at[1]}"] + d.pep.allow
-        d.pep.rule = [{"port": PORT, "outage_s": OUTAGE_S}] + d.pep.rule
+        for node in self._far:
+            d.stream_to(node, NAME, PORT)
+        d.serve(NAME, PORT, at[1])
+        d.first_rule(port=PORT, outage_s=OUTAGE_S)
 
     def attach(self, s: station.Station, say: Callable[[str], None]) -> None:
         """The station has been made from the description.
@@ -72,16 +68,17 @@ class HostPorts:
         say: takes lines for the operator, on any thread.
         """
         self._say = say
-        ports = s.pep.ports()[-len(self._far):] if self._far else []
-        self.engine.doors.update(zip(self._far, ports))
-        server = s.description.sis_server
-        assert server is not None
-        self._frames = Frames(f"{_reached(server.address)}:{s.sis_server.port()}", self._heard,
-                              say, s.description.netns)
+        self.engine.doors.update({node: s.stream_port(node, NAME, PORT) for node in self._far})
+        self._frames = Frames(s.sis_address(), self._heard, say, s.description.netns)
 
-    def listen_to(self, say: Callable[[str], None]) -> None:
-        """Send lines for the operator to say, on any thread."""
-        self._say = say
+    def details(self) -> Iterable[str]:
+        """One line: ports and call signs."""
+        h = self._host
+        ports = [f"{kind} {port}" for kind, port in
+                 (("ARDOP", h.ardop_port), ("VARA", h.vara_port), ("AGWPE", h.agwpe_port),
+                  ("KISS", h.kiss_port)) if port]
+        return [f"host ports on {h.address}: {', '.join(ports) or 'none'}; call signs "
+                f"{', '.join(self._calls)}"]
 
     def close(self) -> None:
         """End all sessions and close the ports."""
@@ -120,9 +117,3 @@ class HostPorts:
             port.close()
         if self._server is not None:
             self._server.close()
-
-
-def _reached(address: str) -> str:
-    """Address at which a server that listens there is reached from this machine."""
-    address = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)
-    return f"[{address}]" if ":" in address else address

@@ -2,10 +2,10 @@
 """The web door or the shore side of one station: its thread, and its place in the station."""
 import asyncio
 import os
-from typing import Callable, Optional
+from typing import Callable, Iterable, Optional
 
 from .. import hf_python as _hf
-from .. import loop, station, station_tables
+from .. import loop, service, station, station_tables
 from .door import Door
 from .estimate import Estimate, mode_of
 from .library import Library
@@ -26,11 +26,8 @@ def default_folder() -> str:
     return os.path.join(cache, "gr-hf", "web")
 
 
-class WebService:
-    """What a station file asks for in [web].
-
-    Make it before the station, since it extends its HF-PEP. attach() follows.
-    """
+class WebService(service.Service):
+    """What a station file asks for in [web]. It extends HF-PEP."""
 
     def __init__(self, d: station.Description) -> None:
         """Open the port. Raises RuntimeError if the system refuses, ValueError for a wrong value.
@@ -69,29 +66,21 @@ class WebService:
         return f"http://{host}:{self.port}/"
 
     def _extend(self, d: station.Description) -> None:
-        if d.pep is None:
-            d.pep = station.Pep()
         if self.shore is not None:
-            nodes = ", ".join(station_tables.nodes_of("[web] peers", self.settings.peers))
-            d.pep.allow = [f"{NAME}:{PORT}=127.0.0.1:{self.port}"
-                           + (f" from {nodes}" if nodes else "")] + d.pep.allow
+            d.serve(NAME, PORT, self.port,
+                    station_tables.nodes_of("[web] peers", self.settings.peers))
         else:
-            node = str(_hf.s5066.address(self.settings.node))
-            d.pep.listen = d.pep.listen + [f"127.0.0.1:0={node}.{NAME}:{PORT}"]
-            d.pep.routes = d.pep.routes + [f"{node}.{NAME}={node}"]
+            d.stream_to(self.settings.node, NAME, PORT)
         # Both sides: the near one lets more pages wait, the shore side refuses them.
-        d.pep.rule = [{"port": PORT, "outage_s": OUTAGE_S, "compress": "off",
-                       "max": PAGES_AT_A_TIME, "over": "wait"}] + d.pep.rule
+        d.first_rule(port=PORT, outage_s=OUTAGE_S, compress="off", max=PAGES_AT_A_TIME,
+                     over="wait")
 
     def attach(self, s: station.Station, say: Callable[[str], None]) -> None:
         """The station has been made from the description. say: takes lines for the operator, on
         any thread."""
         self._say, self._station = say, s
         if self.door is not None:
-            extended = s.description.pep
-            assert extended is not None
-            place = next(k for k, listen in enumerate(extended.listen) if NAME in listen)
-            self.door.pep_port = s.pep.ports()[place]
+            self.door.pep_port = s.stream_port(self.settings.node, NAME, PORT)
 
     def ask(self, url: str, mode: str, budget: int = 0) -> View:
         """Ask for a page through the door of this station. The view tells how far it is.
@@ -105,6 +94,14 @@ class WebService:
             return door.ask(url, mode, budget)
 
         return self._loop.do(ask())
+
+    def details(self) -> Iterable[str]:
+        """One line: where the door is, or who may fetch pages."""
+        w = self.settings
+        if w.role == "near":
+            return [f"web door: {self.url}, pages come from {w.node}"]
+        return [f"web: {service.who(w.peers)} may fetch pages from public addresses"
+                + (f" and {', '.join(w.allow)}" if w.allow else "")]
 
     def close(self) -> None:
         """End all pages and close the port."""
