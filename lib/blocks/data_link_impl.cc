@@ -417,6 +417,8 @@ private:
     static pmt::pmt_t log_message(const s5066::log_record& r)
     {
         pdu::builder b("log");
+        if (r.detail)
+            b.set(keys::detail(), true);
         if (r.d_pdu) {
             b.set(keys::d_pdu(), std::string(to_string(r.d_pdu->fate)))
                 .set(keys::d_pdus(), uint64_t{ r.d_pdu->count })

@@ -9,7 +9,7 @@ from typing import Any, Callable, List, Optional
 from gnuradio import gr
 
 from . import hf_python as hf
-from . import ale_tuner as tuner, edge, service, station, watch
+from . import ale_tuner as tuner, edge, names, service, station, watch
 
 #: Opens the radio of a station, as radio.open_radio() does.
 Opens = Callable[[gr.top_block, station.Description], edge.Edge]
@@ -54,9 +54,9 @@ class Stations:
 
     def __init__(self, descriptions: List[station.Description], channel: str, seed: int,
                  speed: float,
-                 open_radio: Optional[Opens] = None
-                 ) -> None:
-        """open_radio: opens the radio of a station that has one."""
+                 open_radio: Optional[Opens] = None, details: bool = True) -> None:
+        """open_radio: opens the radio of a station that has one. details: new_lines() also has
+        single transmissions and D_PDUs."""
         hf.channel_model(channel)  # raises for a wrong channel before any set-up
         station.check_together(descriptions)
         self.tb = gr.top_block("hf run")
@@ -79,7 +79,7 @@ class Stations:
             count = max(next(iter(channels)), 1)
             self.air = Airs([hf.air(len(on_air), channel, seed + k, speed, power,
                                     bandwidth=on_air[0].bandwidth_khz) for k in range(count)])
-        self.stations, self.logs = [], []
+        self.stations, self.logs, self._details = [], [], details
         self.tuners: List[tuner.AleTuner] = []
         self.said: List[str] = []  #: further lines for the operator
         #: For each station the block with its received samples, or None.
@@ -139,7 +139,9 @@ class Stations:
         self.received.append(received)
         self.radio_of.append(radio)
         if s.data_link is not None:
-            lines = watch.LogWatch(f"{s.description.address} ")
+            known = names.Names(s.description)
+            lines = watch.LogWatch(f"{s.description.address} ", details=self._details,
+                                   shown=known.in_text)
             for block in (s.ale, s.data_link, s.pep, s.ip_client, s.dns):
                 if block is not None:
                     self.tb.msg_connect(block, "log", lines, "log")

@@ -7,7 +7,7 @@ import zlib
 from gnuradio import gr
 
 from . import hf_python as _hf
-from . import output, tables
+from . import names, output, tables
 from .radio_tables import Ptt, Radio, Rig, Sdr
 from .station_tables import (Ale, Auth, Capture, Dns, Host, IpClient, Mail, MailRoute, ModemClient,
                              ModemServer, Pep, Record, SisServer, StationError, Web, words_of)
@@ -30,6 +30,8 @@ class Description:
     start_delay_s: do not transmit before this many seconds of samples have arrived, 0 to 60.
     Default 1, or 0 in lock step.
     data_link: further settings by name (hf.data_link.settings()).
+    names: stations by name, for people: keel = "1.2.0.2". Log lines and the page show the names.
+    Call signs of [host.calls] and addresses of [ale.peers] are names, too.
     netns: network namespace of TUN device and sockets.
 
     With modem_server the station is a modem without a data link, and uses only mode, netns and
@@ -58,6 +60,7 @@ class Description:
     record: Optional[Record] = None
     ale: Optional[Ale] = None
     auth: Optional[Auth] = None
+    names: Dict[str, str] = field(default_factory=dict)
     #: The source file, for messages.
     where: str = field(default="", init=False)
 
@@ -131,6 +134,7 @@ class Description:
             _hf.s5066.address(self.address)
             if self.host is not None:
                 self.host.check(self.address)
+        names.check(self.names)
         if self.radio is not None:
             if self.modem_client is not None:
                 raise StationError("[radio] and [modem_client] exclude each other: the radio is "

@@ -2,7 +2,7 @@
 """Events and log lines of a station, collected for displays, logs and pictures."""
 from dataclasses import dataclass
 import threading
-from typing import Any, List, Optional
+from typing import Any, Callable, List, Optional
 
 from gnuradio import gr
 import pmt
@@ -64,6 +64,7 @@ class LogRecord:
     d_pdu: str = ""
     d_pdus: int = 0  #: their number, an estimate if unread
     acknowledges: bool = False  #: the D_PDU acknowledges data
+    detail: bool = False  #: about one transmission or D_PDU, of which there are several a minute
 
 
 def log_record(message: Any) -> Optional[LogRecord]:
@@ -71,16 +72,16 @@ def log_record(message: Any) -> Optional[LogRecord]:
     if not pmt.is_pair(message) or not pmt.is_dict(pmt.car(message)) or \
             not pmt.is_u8vector(pmt.cdr(message)):
         return None
-    now, d_pdu, d_pdus, acknowledges = (
+    now, d_pdu, d_pdus, acknowledges, detail = (
         pmt.dict_ref(pmt.car(message), pmt.intern(key), pmt.PMT_NIL)
-        for key in ("now", "d_pdu", "d_pdus", "acknowledges"))
+        for key in ("now", "d_pdu", "d_pdus", "acknowledges", "detail"))
     if not pmt.is_uint64(now):
         return None
     text = bytes(pmt.u8vector_elements(pmt.cdr(message))).decode("utf-8", "replace")
     return LogRecord(pmt.to_uint64(now) * 1e-9, text,
                      pmt.symbol_to_string(d_pdu) if pmt.is_symbol(d_pdu) else "",
                      pmt.to_uint64(d_pdus) if pmt.is_uint64(d_pdus) else 0,
-                     pmt.eqv(acknowledges, pmt.PMT_T))
+                     pmt.eqv(acknowledges, pmt.PMT_T), pmt.eqv(detail, pmt.PMT_T))
 
 
 def timed(station_time: float, text: str) -> str:
@@ -89,12 +90,14 @@ def timed(station_time: float, text: str) -> str:
 
 
 class LogWatch(gr.basic_block):
-    """Keeps the last max_lines lines of log ports, each with the prefix."""
+    """Keeps the last max_lines lines of log ports, each with the prefix. details: also lines about
+    single transmissions and D_PDUs. shown: what a line looks like to a person."""
 
-    def __init__(self, prefix: str = "", max_lines: int = 10000) -> None:
+    def __init__(self, prefix: str = "", max_lines: int = 10000, details: bool = True,
+                 shown: Callable[[str], str] = str) -> None:
         gr.basic_block.__init__(self, name="hf_log_watch", in_sig=None, out_sig=None)
         self._prefix = prefix
-        self._max_lines = max_lines
+        self._max_lines, self._details, self._shown = max_lines, details, shown
         self._lines: List[str] = []
         self._acknowledged: List[float] = []
         self._lock = threading.Lock()
@@ -106,7 +109,8 @@ class LogWatch(gr.basic_block):
         if record is None:
             return
         with self._lock:
-            self._lines.append(timed(record.time, self._prefix + record.text))
+            if self._details or not record.detail:
+                self._lines.append(timed(record.time, self._shown(self._prefix + record.text)))
             del self._lines[:-self._max_lines]
             if record.acknowledges and record.d_pdu.startswith("sent"):
                 self._acknowledged.append(record.time)

@@ -73,6 +73,8 @@ HF_API const pmt::pmt_t& d_pdu();
 HF_API const pmt::pmt_t& d_pdus();
 //! bool: the D_PDU reported by d_pdu acknowledges data.
 HF_API const pmt::pmt_t& acknowledges();
+//! bool: a log line about one transmission or D_PDU, of which there are several a minute.
+HF_API const pmt::pmt_t& detail();
 //! bool: the transmitter must be keyed.
 HF_API const pmt::pmt_t& down();
 //! double: samples given to a playback device and not heard yet, s.

@@ -167,7 +167,8 @@ void soft_links::closed(peer& p)
 
 void soft_links::lost(station_time now, peer& p, unidata_reject_reason reason)
 {
-    d_node.log.trace(now, "link with " + p.addr.to_string() + " failed");
+    d_node.log.trace(
+        now, "link with " + p.addr.to_string() + " failed" + p.link.moved_in_words(now));
     ++d_node.stats.links_failed;
     p.management.extensions.reset(); // perhaps it no longer understands us
     p.link.takes_large = false;
@@ -365,7 +366,7 @@ bool soft_links::on_accepted(station_time now, peer& p, const non_arq_header& h)
 {
     if (names_request(h.window) && h.c_pdu_id != p.link.request_id) {
         // The peer still repeats its acceptance of a link from before this node restarted.
-        d_node.log.trace(now, "acceptance of an earlier request");
+        d_node.log.detail(now, "acceptance of an earlier request");
         return false;
     }
     p.heard.link_accept = true;
@@ -423,7 +424,8 @@ bool soft_links::on_c_pdu(station_time now,
         d_maker.push_last_acks(p);
         if (!p.link.none()) {
             d_node.log.trace(now,
-                             "link with " + p.addr.to_string() + " ended by the peer");
+                             "link with " + p.addr.to_string() + " ended by the peer" +
+                                 p.link.moved_in_words(now));
             closed(p);
         }
         push_c_pdu(p, c_pdu_type::link_break_confirm, 0);
@@ -431,7 +433,9 @@ bool soft_links::on_c_pdu(station_time now,
     case c_pdu_type::link_break_confirm:
         end_quietly(p);
         if (p.link.breaking()) {
-            d_node.log.trace(now, "link with " + p.addr.to_string() + " ended");
+            d_node.log.trace(now,
+                             "link with " + p.addr.to_string() + " ended" +
+                                 p.link.moved_in_words(now));
             closed(p);
         }
         break;

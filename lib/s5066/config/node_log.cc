@@ -42,7 +42,14 @@ const char* to_string(d_pdu_fate f)
 void node_log::trace(station_time now, std::string text, std::optional<d_pdu_note> d_pdu)
 {
     if (d_config.trace) {
-        push(d_lines, { now, std::move(text), d_pdu });
+        push(d_lines, { now, std::move(text), d_pdu, d_pdu.has_value() });
+    }
+}
+
+void node_log::detail(station_time now, std::string text)
+{
+    if (d_config.trace) {
+        push(d_lines, { now, std::move(text), {}, true });
     }
 }
 

@@ -33,6 +33,8 @@ struct log_record {
     station_time time{};
     std::string text;
     std::optional<d_pdu_note> d_pdu;
+    //! About one transmission or D_PDU, of which there are several a minute.
+    bool detail = false;
 };
 
 //! One D_PDU that passed the modem port.
@@ -52,6 +54,8 @@ public:
 
     //! Adds a record if node_config::trace is set.
     void trace(station_time now, std::string text, std::optional<d_pdu_note> d_pdu = {});
+    //! The same for a line about one transmission without a note of D_PDUs.
+    void detail(station_time now, std::string text);
     //! Adds a D_PDU if node_config::tap is set.
     void
     tap(station_time now, bool sent, bool segment_ok, const std::vector<uint8_t>& octets);

@@ -18,7 +18,7 @@ void node::impl::on_rx_start(station_time now, const rx_start& e)
     for (auto& [raw, p] : d_node.peers) {
         p->begin_reception();
     }
-    d_node.log.trace(now, "receiving " + e.m.to_string());
+    d_node.log.detail(now, "receiving " + e.m.to_string());
 }
 
 void node::impl::on_rx_octets(station_time now, const rx_octets& e)
@@ -98,7 +98,7 @@ void node::impl::end_overdue_reception(station_time now)
     if (!end || now < end->at) {
         return;
     }
-    d_node.log.trace(now, end->why);
+    d_node.log.detail(now, end->why);
     on_rx_end(now, { rx_end_reason::lost, now });
     d_rx_overdue = true;
 }

@@ -99,6 +99,28 @@ class Air:
     seed: int = option(1, "Seed of noise and fading.")
 
 
+@dataclass(frozen=True)
+class Page:
+    """The page of the stations."""
+
+    web: Optional[int] = option(None, "Show the stations on a web page for browsers on this "
+                                      "machine. 0: any free port.", metavar="PORT", least=0,
+                                most=65535)
+    control: bool = option(False, "Let the page change mode, frequency, speed and silence, and "
+                                  "send messages, files and mail, for anyone who has the address "
+                                  "that it prints. Without a terminal, stderr names a file with "
+                                  "that address, for its owner only.")
+    inbox: Optional[str] = option(None, "Folder for files that arrive while messages are open on "
+                                        "the page.", metavar="FOLDER",
+                                  kind=click.Path(file_okay=False))
+
+    def __post_init__(self) -> None:
+        if self.control and self.web is None:
+            raise ValueError("--control is for the page: give --web PORT as well")
+        if self.inbox and not self.control:
+            raise ValueError("--inbox is for messages on the page: give --control as well")
+
+
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE.toml...")
 @options(Air, "on_air")
@@ -107,58 +129,46 @@ class Air:
 @click.option("--pcap", type=click.Path(file_okay=False), metavar="FOLDER",
               help="Capture D_PDUs and S_primitives of every station without [capture] to "
               "ADDRESS-d_pdu.pcap and ADDRESS-sis.pcap.")
+@click.option("--verbose", "-v", is_flag=True,
+              help="Also print single transmissions and D_PDUs.")
 @click.option("--quiet", is_flag=True, help="Print no log lines.")
 @click.option("--user", metavar="NAME", help="After sockets, devices and captures are open, drop "
               "root privileges and continue as this user.")
-@click.option("--web", "web_port", type=click.IntRange(0, 65535), metavar="PORT",
-              help="Show the stations on a web page for browsers on this machine. 0: any free "
-                   "port.")
-@click.option("--control", is_flag=True, help="Let the page change mode, frequency, speed and "
-                                              "silence, and send messages, files and mail, for "
-                                              "anyone who has the address that it prints. "
-                                              "Without a terminal, stderr names a file with that "
-                                              "address, for its owner only.")
-@click.option("--inbox", type=click.Path(file_okay=False), metavar="FOLDER",
-              help="Folder for files that arrive while messages are open on the page.")
+@options(Page, "shown")
 @click.option("--check", is_flag=True, help="Open everything, print it, and close it. Nothing is "
                                             "transmitted or keyed.")
 def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap: Optional[str],
-            quiet: bool, user: Optional[str], web_port: Optional[int], control: bool,
-            inbox: Optional[str], check: bool) -> None:
+            verbose: bool, quiet: bool, user: Optional[str], shown: Page, check: bool) -> None:
     """Run one or more stations, each from its file, until Ctrl-C.
 
     A station with a table [radio] uses its radio, in real time. The others share a simulated air,
-    with real waveforms in lock step. Log lines of the data links are printed with station time
-    and address. With a table [sis_server] other programs can be clients: hf console, hf send, hf
+    with real waveforms in lock step. Links, mails and problems are printed with station time and
+    address. With a table [sis_server] other programs can be clients: hf console, hf send, hf
     receive, hf chat, or another maker's. With [modem_server] a station is a modem for another
     maker's data link, with [modem_client] a data link for another maker's modem.
 
     It ends cleanly on SIGTERM (status 0), on Ctrl-C (130) and when its terminal closes (129).
     """
     end_on_signals()
-    if control and web_port is None:
-        raise click.UsageError("--control is for the page: give --web PORT as well")
-    if inbox and not control:
-        raise click.UsageError("--inbox is for messages on the page: give --control as well")
     allow_sockets()
     try:
         descriptions = [station.load(f) for f in files]
         for d in descriptions if on_air.bandwidth else []:
             d.use_bandwidth(on_air.bandwidth)
             d.check()
-        for folder in filter(None, (pcap, inbox)):
+        for folder in filter(None, (pcap, shown.inbox)):
             output.make_folder(folder)
         capture_into(pcap, descriptions)
         services = service.Services(descriptions)
         stations = running.Stations(descriptions, on_air.channel, on_air.seed, on_air.speed,
-                                    radio.open_radio)
+                                    radio.open_radio, verbose)
         services.attach(stations.stations, stations.said.append)
         # Keep references, or Python deletes these blocks.
         kept = [] if check else [
             radio.record(stations.tb, s, received, s.description.sample_rate, stations.said.append)
             for s, received in zip(stations.stations, stations.received)]
-        page = None if web_port is None or check else \
-            open_page(stations, web_port, control, inbox)
+        page = None if shown.web is None or check else \
+            open_page(stations, shown.web, shown.control, shown.inbox)
         if user:
             running.become(user)
     except ValueError as error:

@@ -10,18 +10,14 @@ def add_messages(stations: running.Stations, views: List[snapshot.StationView],
                  inbox: Optional[str]) -> None:
     """Give each station of a page its messages. inbox: folder for received files, or None."""
     for s, view in zip(stations.stations, views):
-        view.messages = messages.Messages(_server(s), inbox)
+        view.messages = messages.Messages(_server(s), inbox, view.names)
         if s.sis_server is not None and s.description.netns:
             view.messages.failure = "the SIS server of this station is in a network namespace"
 
 
 def _server(s: station.Station) -> str:
     """HOST:PORT of a station's SIS server as seen from here. Empty if it cannot be reached."""
-    if s.sis_server is None or s.description.sis_server is None or s.description.netns:
-        return ""
-    host = s.description.sis_server.address
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    return f"[{host}]:{s.sis_server.port()}" if ":" in host else f"{host}:{s.sis_server.port()}"
+    return "" if s.sis_server is None or s.description.netns else s.sis_address()
 
 
 def controls_of(stations: running.Stations, views: List[snapshot.StationView]) -> web.Controls:

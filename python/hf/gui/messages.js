@@ -47,7 +47,7 @@ export function start(node, name, token) {
     const li = document.createElement("li"), small = document.createElement("small");
     const state = m.state in WORDS ? WORDS[m.state] : m.state;
     li.className = m.way + (m.state in WORDS ? "" : " failed");
-    small.textContent = time(m.at) + (m.way === "out" ? " to " : " from ") + m.peer +
+    small.textContent = time(m.at) + (m.way === "out" ? " to " : " from ") + m.name +
       (m.octets ? ", " + size(m.octets) : "") + (state ? ": " + state : "") +
       (m.state === "sending" && m.octets_done ? ", " + size(m.octets_done) + " confirmed" : "");
     li.append(small, KINDS[m.kind] + m.text);

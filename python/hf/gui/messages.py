@@ -8,7 +8,7 @@ import threading
 import time
 from typing import Any, Callable, Deque, Dict, List, Optional
 
-from .. import files, orderwire, sis
+from .. import files, names, orderwire, sis
 from ..sis import s5066
 
 #: Longest text of a chat message, octets of UTF-8, and longest name of a file, characters.
@@ -24,8 +24,9 @@ PATIENCE_S = 900.0
 class Conversation:
     """The last MOST_ENTRIES messages, for the page. Any thread may use it."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
+    def __init__(self, name_of: Callable[[str], str] = str) -> None:
+        """name_of: what a person calls the station at an address."""
+        self._lock, self._name_of = threading.Lock(), name_of
         self._entries: Deque[Dict[str, Any]] = deque(maxlen=MOST_ENTRIES)
 
     def add(self, kind: str, way: str, peer: str, text: str, state: str = "",
@@ -33,8 +34,8 @@ class Conversation:
         """Add an entry. kind: chat or file. way: in or out. state: waiting, asking (whether the
         peer reads more than ASCII), sending, delivered, received, sent (without acknowledgement),
         or why it failed. Returns it."""
-        entry = {"kind": kind, "way": way, "peer": peer, "text": text, "state": state,
-                 "octets": octets, "at": round(time.time())}
+        entry = {"kind": kind, "way": way, "peer": peer, "name": self._name_of(peer),
+                 "text": text, "state": state, "octets": octets, "at": round(time.time())}
         with self._lock:
             self._entries.append(entry)
         return entry
@@ -54,11 +55,13 @@ class Messages:
     """Chat and files of one station. Binds its SAPs only from open() to close(), so that hf chat
     and hf receive can have them otherwise."""
 
-    def __init__(self, server: str, inbox: Optional[str] = None) -> None:
+    def __init__(self, server: str, inbox: Optional[str] = None,
+                 known: Optional[names.Names] = None) -> None:
         """server: HOST:PORT of the station's SIS server, empty if it has none. inbox: folder for
-        received files. Without it files are only sent."""
+        received files. Without it files are only sent. known: names of stations."""
         self.server, self.inbox = server, inbox
-        self.conversation = Conversation()
+        self.names = known or names.Names()
+        self.conversation = Conversation(self.names.of)
         self.failure = "" if server else "this station has no [sis_server] in its file"
         self._chats: "queue.Queue[Dict[str, Any]]" = queue.Queue(MOST_CHATS)
         self._files: "queue.Queue[Any]" = queue.Queue(MOST_FILES)
@@ -68,6 +71,14 @@ class Messages:
         self.sending = ""  #: name of the file that is being sent
         self.unsubmitted = 0.0  #: octets of it that the station has not taken yet
         self.mail: Any = None  #: desk of the mail gateway (mail.Desk), while it runs
+
+    def _node(self, to: Any) -> str:
+        """The address of a station that a person has named."""
+        to = str(to)[:64].strip()
+        try:
+            return str(s5066.address(self.names.address(to)))
+        except ValueError as error:
+            raise ValueError(f"station {to!r}: {error}") from None
 
     @property
     def is_open(self) -> bool:
@@ -122,7 +133,7 @@ class Messages:
         """Send a chat message. Raises ValueError that names what is allowed."""
         if not isinstance(text, str) or not 1 <= len(text.strip().encode()) <= MOST_TEXT:
             raise ValueError(f"message: allowed are 1 to {MOST_TEXT} octets of text")
-        entry = {"peer": _node(to), "text": " ".join(text.split())}
+        entry = {"peer": self._node(to), "text": " ".join(text.split())}
         self._put(self._chats, entry, "chat messages")
 
     def send_file(self, to: Any, name: Any, data: Any) -> None:
@@ -131,7 +142,7 @@ class Messages:
             raise ValueError(f"name of the file: allowed are 1 to {MOST_NAME} characters")
         if not isinstance(data, bytes) or not 1 <= len(data) <= MOST_FILE:
             raise ValueError(f"file: allowed are 1 to {MOST_FILE} octets")
-        entry = {"peer": _node(to), "text": os.path.basename(name), "data": data}
+        entry = {"peer": self._node(to), "text": os.path.basename(name), "data": data}
         self._put(self._files, entry, "files")
 
     def _put(self, waiting: "queue.Queue[Any]", entry: Dict[str, Any], what: str) -> None:
@@ -260,10 +271,3 @@ def _bound(server: str, sap: int, service: Any) -> sis.Client:
         client.close()
         raise
     return client
-
-
-def _node(to: Any) -> str:
-    try:
-        return str(s5066.address(str(to)[:64].strip()))
-    except ValueError as error:
-        raise ValueError(f"station {str(to)[:64]!r}: {error}") from None

@@ -195,7 +195,7 @@ function draw(state) {
       ".has-queues": rows.queues[1].length, ".has-proofs": rows.proofs[1].length, ".has-flows-tab": s.connections || s.flows,
       ".has-radio": s.radio, ".has-messages": s.link && can.includes("messages"),
       ".has-controls": can.length })) show(n, selector, there);
-    messages.allow(n, can, s.glance.peer);
+    messages.allow(n, can, s.link && s.link.peer);
     cards(n, s);
     drawing.timeline(n, s);
     if (s.link) drawing.dpdus(n, s);

@@ -13,7 +13,7 @@ from gnuradio.fft import window
 import numpy as np
 import pmt
 
-from .. import ale_view, edge, station, watch
+from .. import ale_view, edge, names, station, watch
 from ..sis import s5066
 from . import d_pdus, glance, messages, progress
 
@@ -133,7 +133,8 @@ class StationView:
         self.progress = progress.Progress()
         #: Chat and files of the operator, if the page has control.
         self.messages: Optional[messages.Messages] = None
-        self.log = watch.LogWatch(max_lines=MOST_LINES)
+        self.names = names.Names(s.description)
+        self.log = watch.LogWatch(max_lines=MOST_LINES, shown=self.names.in_text)
         for block in (s.ale, s.data_link, s.pep, s.ip_client, s.dns):
             if block is not None:
                 tb.msg_connect(block, "log", self.log, "log")
@@ -182,7 +183,10 @@ class StationView:
             seen["radio"] = self._radio(self.radio)
         seen["progress"] = self.progress.take()
         seen["sending_file"] = self.messages.sending if self.messages is not None else ""
-        seen["glance"] = glance.glance(seen)
+        link = dict(seen.get("link") or {})
+        if link.get("peer"):
+            link["peer"] = self.names.of(link["peer"])
+        seen["glance"] = glance.glance({**seen, "name": self.names.of(d.name), "link": link})
         return seen
 
     def _radio(self, radio: edge.Edge) -> Dict[str, Any]:

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/dts/peer/physical_link.h"
 
+#include <cmath>
+
 namespace gr::hf::s5066 {
 
 void physical_link::call(station_time now, uint16_t id)
@@ -24,7 +26,18 @@ void physical_link::make(station_time now, bool with_exclusive)
     state = link_state::made;
     exclusive = with_exclusive;
     tries = 0;
-    last_data = now;
+    last_data = made_at = now;
+    octets_sent = octets_received = 0;
+}
+
+std::string physical_link::moved_in_words(station_time now) const
+{
+    if (!made() && !breaking()) {
+        return "";
+    }
+    return ": " + std::to_string(octets_sent) + " octets sent, " +
+           std::to_string(octets_received) + " received, in " +
+           std::to_string(std::lround(to_seconds(now - made_at))) + " s";
 }
 
 void physical_link::begin_break(link_break_reason why, uint16_t id)

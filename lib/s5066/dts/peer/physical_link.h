@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace gr::hf::s5066 {
 
@@ -41,7 +42,12 @@ struct physical_link {
     station_time called_at{};     //!< time of the first link request
     station_time last_data{};     //!< time of the last data in either direction
     station_time first_data_by{}; //!< T_FIRST; 0: not running
+    station_time made_at{};       //!< time at which it was made
+    //! Octets of C_PDUs acknowledged and received with ARQ since it was made.
+    uint64_t octets_sent = 0, octets_received = 0;
 
+    //! ": 20000 octets sent, 0 received, in 34 s"; empty for a link that was not made.
+    std::string moved_in_words(station_time now) const;
     bool none() const { return state == link_state::none; }
     bool calling() const { return state == link_state::calling; }
     bool made() const { return state == link_state::made; }

@@ -81,6 +81,7 @@ void data_receiver::deliver_arq(station_time now,
     for (const auto& octets : c_pdus) {
         const auto c = decode_c_pdu(octets.data(), octets.size());
         if (c && c->type == c_pdu_type::data) {
+            p.link.octets_received += octets.size();
             s_pdu_origin from;
             from.src = p.addr;
             from.dst = d_node.config.own;
@@ -113,6 +114,7 @@ void data_receiver::on_ack(station_time now, peer& p, const d_pdu& d)
     std::vector<outgoing_ptr> done;
     d_node.stats.d_pdus_acked += p.arq.tx.acknowledge(d.ack, done);
     for (const auto& o : done) {
+        p.link.octets_sent += o->c_pdu.size();
         if (!o->dropped) {
             d_node.upper.on_delivered(now, *o);
         }
@@ -140,6 +142,7 @@ void data_receiver::on_expedited_ack(station_time now, peer& p, const d_pdu& d)
     std::vector<outgoing_ptr> done;
     d_node.stats.d_pdus_acked += p.expedited.tx.acknowledge(d.ack, done);
     for (const auto& o : done) {
+        p.link.octets_sent += o->c_pdu.size();
         d_node.upper.on_delivered(now, *o);
     }
 }

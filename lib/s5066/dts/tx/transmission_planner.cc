@@ -18,7 +18,7 @@ void transmission_planner::fit_segments(station_time now, peer& p)
     }
     if (!d_node.modes.adaptive) {
         if (repeats_in_vain(p)) {
-            d_node.log.trace(now, "shorter segments for " + p.addr.to_string());
+            d_node.log.detail(now, "shorter segments for " + p.addr.to_string());
             d_resets.rewind(p);
         }
         return;
@@ -33,7 +33,7 @@ void transmission_planner::fit_segments(station_time now, peer& p)
         return;
     }
     if (recut_needed(p)) {
-        d_node.log.trace(now, "new segments for " + d_tx.mode().to_string());
+        d_node.log.detail(now, "new segments for " + d_tx.mode().to_string());
         d_resets.rewind(p);
     }
 }
