@@ -17,7 +17,7 @@ from test_web import chromium, live, tab, until
 CALM = {"log": ["    1.00 a line"], "profile": [], "symbols": [], "d_pdus": [], "counters": {},
         "d_pdu_bins": [], "d_pdu_bin_s": 5.0, "spectrum": [0.0, -20.0] * 64,
         "sample_rate": 9600.0}
-LINK = {"queues": [], "clients": 1}
+LINK = {"queues": [], "proofs": [], "clients": 1}
 ALE = SimpleNamespace(
     state="linked", channel=2, peer="JOE", links=3, failures=1, quality=[
         SimpleNamespace(station=name, channel=k, snr_db=3.0 + 8 * k, age_s=60.0 * k)
