@@ -3,6 +3,7 @@
 #pragma once
 
 #include "blocks/sis_client_block.h"
+#include "slep/client_driver.h"
 
 #include <gnuradio/hier_block2.h>
 #include <hf/ticker.h>
@@ -26,15 +27,17 @@ protected:
     {
         d_engine.sis_in(now, p, n);
     }
-    std::optional<std::vector<uint8_t>> engine_poll_sis() final
+    void engine_run_deadlines(station_time now) final
     {
-        return d_engine.poll_sis();
+        slep::run_deadlines(d_engine, now);
     }
-    std::optional<station_time> engine_next_deadline() const final
+    void engine_exchange() final
     {
-        return d_engine.next_deadline();
+        slep::exchange(
+            d_engine,
+            [this] { return engine_drain(); },
+            [this](const std::vector<uint8_t>& primitive) { send(primitive); });
     }
-    void engine_on_deadline(station_time now) final { d_engine.on_deadline(now); }
 
     //! On the io_thread only.
     Engine& engine() { return d_engine; }

@@ -99,13 +99,7 @@ void sis_client_block::on_time(station_time now)
     if (!d_running)
         return;
     d_now = std::max(d_now, now);
-    // A deadline that moves itself into the past would loop here forever.
-    for (int round = 0; round < 100; ++round) {
-        const auto deadline = engine_next_deadline();
-        if (!deadline || *deadline > now)
-            break;
-        engine_on_deadline(now);
-    }
+    engine_run_deadlines(now);
     pump();
 }
 
@@ -117,15 +111,14 @@ void sis_client_block::log(const std::string& line)
 void sis_client_block::pump()
 {
     // Before the flowgraph runs nothing receives the engine's output.
-    bool more = d_running;
-    while (more) {
-        more = engine_drain();
-        while (const auto primitive = engine_poll_sis()) {
-            message_port_pub(
-                d_port, pdu::builder().set(keys::client(), d_client).make(*primitive));
-            more = true;
-        }
-    }
+    if (d_running)
+        engine_exchange();
+}
+
+void sis_client_block::send(const std::vector<uint8_t>& primitive)
+{
+    message_port_pub(d_port,
+                     pdu::builder().set(keys::client(), d_client).make(primitive));
 }
 
 } // namespace gr::hf

@@ -35,9 +35,10 @@ protected:
 
     //! \name The engine, called on the io_thread only @{
     virtual void engine_sis_in(station_time now, const uint8_t* p, size_t n) = 0;
-    virtual std::optional<std::vector<uint8_t>> engine_poll_sis() = 0;
-    virtual std::optional<station_time> engine_next_deadline() const = 0;
-    virtual void engine_on_deadline(station_time now) = 0;
+    //! Do what is due until \p now.
+    virtual void engine_run_deadlines(station_time now) = 0;
+    //! Let engine and sockets work until neither has more to do; primitives go to send().
+    virtual void engine_exchange() = 0;
     //! Data rate of the link, bit/s. Called when it changes.
     virtual void engine_link_rate(double) {}
     //! Do the engine's work besides SIS. False if there was none.
@@ -58,6 +59,8 @@ protected:
     //! Call it after each event for the engine: do all that the engine wants. On the
     //! io_thread.
     void pump();
+    //! Send a primitive to the node. On the io_thread.
+    void send(const std::vector<uint8_t>& primitive);
     io_thread& io() { return d_io; }
     //! A line for the operator on the port log, with station time.
     void log(const std::string& line);

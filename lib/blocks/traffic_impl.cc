@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "blocks/sis_client_block.h"
 #include "sim/stations/traffic_client.h"
+#include "slep/client_driver.h"
 
 #include <gnuradio/io_signature.h>
 #include <hf/traffic.h>
@@ -34,19 +35,18 @@ protected:
         std::lock_guard<std::mutex> lock(d_mutex);
         d_client.sis_in(now, p, n);
     }
-    std::optional<std::vector<uint8_t>> engine_poll_sis() override
+    void engine_run_deadlines(station_time now) override
     {
         std::lock_guard<std::mutex> lock(d_mutex);
-        return d_client.poll_sis();
+        slep::run_deadlines(d_client, now);
     }
-    std::optional<station_time> engine_next_deadline() const override
-    {
-        return d_client.next_deadline();
-    }
-    void engine_on_deadline(station_time now) override
+    void engine_exchange() override
     {
         std::lock_guard<std::mutex> lock(d_mutex);
-        d_client.on_deadline(now);
+        slep::exchange(
+            d_client,
+            [] { return false; },
+            [this](const std::vector<uint8_t>& primitive) { send(primitive); });
     }
     bool engine_drain() override { return false; }
     void open() override {}

@@ -19,7 +19,8 @@ NAMES = '[names]\nship = "1.2.0.1"\nshore = "1.2.0.2"\n'
 def draw(path: str) -> None:
     """Write the picture. Takes about half a minute."""
     with tempfile.TemporaryDirectory() as name, \
-            page(Path(name), "--channel", "poor snr=12", speed=4, tables=(NAMES, NAMES)) as (url, _, servers, _), \
+            page(Path(name), "--channel", "poor snr=12", speed=4,
+                 tables=(NAMES, NAMES)) as (url, _, servers, _), \
             chromium(WIDTH, 1000) as browser:
         (Path(name) / "report.pdf").write_bytes(os.urandom(60000))
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {

@@ -14,9 +14,15 @@ import pytest
 PYTHON = os.environ.get("HF_FOREIGN_PYTHON", "")
 HERE = pathlib.Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
-INTERFACE = {
-    "shore": "type = TCPServerInterface\nlisten_ip = 127.0.0.1\nlisten_port = 4242\n",
-    "ship": "type = TCPClientInterface\ntarget_host = 127.0.0.1\ntarget_port = 14242\n"}
+PAGE = (HERE.parents[1] / "docs/how-to/tcp-programs.md").read_text()
+
+
+def interface(where):
+    """The interface as the page prints it: ashore first, then on the ship."""
+    section = PAGE.partition("## Reticulum")[2].partition("\n## ")[0]
+    blocks = re.findall(r"\n\n((?:    .*\n)+)", section)
+    assert len(blocks) == 2 and all("[[HF]]" in block for block in blocks)
+    return blocks[("shore", "ship").index(where)]
 
 
 @contextlib.contextmanager
@@ -42,7 +48,7 @@ def node(folder, where, *words):
     (folder / where).mkdir()
     (folder / where / "config").write_text(
         "[reticulum]\nenable_transport = No\nshare_instance = No\n[logging]\nloglevel = 3\n"
-        f"[interfaces]\n[[HF]]\nenabled = Yes\n{INTERFACE[where]}")
+        f"[interfaces]\n{interface(where)}")
     return started(PYTHON, str(HERE / "lxmf_node.py"), str(folder / where), *words)
 
 

@@ -36,13 +36,13 @@ void resolve(dns_on_station& far, scheduler& s)
 {
     far.edge = [&far, &s] {
         bool any = false;
-        while (const auto a = far.engine.poll_action()) {
+        while (const auto a = far.engine().poll_action()) {
             any = true;
             const auto q = dns::read_query(a->message.data(), a->message.size());
             const auto& query = std::get<dns::query>(q);
             const octets r = dns::make_reply(
                 query, { ip::address("192.0.2.1"), ip::address("2001:db8::1") }, 3600);
-            far.engine.on_response(s.now(), a->id, r.data(), r.size());
+            far.engine().on_response(s.now(), a->id, r.data(), r.size());
         }
         return any;
     };
@@ -65,7 +65,7 @@ dns_times measure(const dns_series& d)
     std::set<uint64_t> replies;
     near.edge = [&] {
         bool any = false;
-        while (const auto reply = near.engine.poll_action()) {
+        while (const auto reply = near.engine().poll_action()) {
             any = true;
             replies.insert(reply->id % 2);
         }
@@ -83,7 +83,7 @@ dns_times measure(const dns_series& d)
         while (!done && to_seconds(s.now() - begin) < d.limit_s) {
             for (const uint16_t type : { dns::type_a, dns::type_aaaa }) {
                 const octets q = stub_query({ name, type, false }, uint16_t(client));
-                near.engine.on_query(s.now(), client++, q.data(), q.size());
+                near.engine().on_query(s.now(), client++, q.data(), q.size());
             }
             near.drain();
             done = s.run_until([&] { return replies.size() == 2; },
@@ -92,7 +92,7 @@ dns_times measure(const dns_series& d)
         result.answer_s.push_back(done ? to_seconds(s.now() - begin) : -1);
         s.run_until(s.now() + from_seconds(d.gap_s));
     }
-    result.questions = near.engine.stats().asked;
+    result.questions = near.engine().stats().asked;
     return result;
 }
 

@@ -128,19 +128,19 @@ private:
         d_pings[k] = d_pair.s.now();
         const octets v = echo_request(
             ip::address("10.66.0.1"), ip::address("10.66.0.2"), ping_octets, k);
-        d_ip_a.engine.on_packet(d_pair.s.now(), v.data(), v.size());
+        d_ip_a.engine().on_packet(d_pair.s.now(), v.data(), v.size());
         d_ip_a.drain();
         after(d_load.ping_every_s, [this, k] { ping(k + 1); });
     }
     bool from_hf(ip_on_station& c, bool at_server)
     {
         bool any = false;
-        while (auto v = c.engine.poll_packet()) {
+        while (auto v = c.engine().poll_packet()) {
             any = true;
             if (at_server) {
                 // Not from inside the poll of the same engine.
                 after(0, [&c, this, reply = echo_reply(std::move(*v))] {
-                    c.engine.on_packet(d_pair.s.now(), reply.data(), reply.size());
+                    c.engine().on_packet(d_pair.s.now(), reply.data(), reply.size());
                     c.drain();
                 });
                 continue;

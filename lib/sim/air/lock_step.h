@@ -5,6 +5,7 @@
 #include "channel/shared_air.h"
 #include "modem/half_duplex_modem.h"
 #include "s5066/node/node.h"
+#include "slep/client_driver.h"
 
 #include <complex>
 #include <functional>
@@ -40,16 +41,7 @@ public:
     {
         engine.sis_in(now, p.data(), p.size());
     }
-    void tick(station_time now) override
-    {
-        // A deadline that moves itself into the past would loop here forever.
-        for (int round = 0; round < 100; ++round) {
-            const auto due = engine.next_deadline();
-            if (!due || *due > now)
-                break;
-            engine.on_deadline(now);
-        }
-    }
+    void tick(station_time now) override { slep::run_deadlines(engine, now); }
     std::optional<std::vector<uint8_t>> poll_sis() override { return engine.poll_sis(); }
 
     Engine engine;

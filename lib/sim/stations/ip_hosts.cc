@@ -101,7 +101,7 @@ ip_hosts::ip_hosts(const std::string& mode,
 
 void ip_hosts::send(ip_on_station& from, const octets& packet)
 {
-    from.engine.on_packet(s.now(), packet.data(), packet.size());
+    from.engine().on_packet(s.now(), packet.data(), packet.size());
     from.drain();
 }
 
@@ -109,7 +109,7 @@ void ip_hosts::to_host(ip_on_station& c, std::function<void(octets)> f)
 {
     c.edge = [&c, f = std::move(f)] {
         bool any = false;
-        while (auto v = c.engine.poll_packet()) {
+        while (auto v = c.engine().poll_packet()) {
             any = true;
             f(std::move(*v));
         }

@@ -7,59 +7,19 @@ namespace gr::hf::sim {
 proxy_on_station::proxy_on_station(scheduler& s,
                                    station& at,
                                    const hfpep::proxy_config& c)
-    : d_scheduler(s), d_station(at), d_edge(std::make_unique<tcp_host>(c))
+    : client_on_station(s, at, c)
 {
-    attach();
+    client_on_station::edge = [this] {
+        engine().work(now());
+        return false; // what is left for later comes from poll_sis()
+    };
     drain();
-}
-
-void proxy_on_station::attach()
-{
-    d_client = d_station.attach_octets([this](station_time now, const octets& v) {
-        d_edge->sis_in(now, v.data(), v.size());
-        drain();
-    });
-}
-
-void proxy_on_station::drain()
-{
-    if (d_busy)
-        return;
-    d_busy = true;
-    for (bool again = true; again;) {
-        d_edge->work(d_scheduler.now());
-        again = false;
-        while (auto v = d_edge->poll_sis()) {
-            again = true;
-            d_station.send_octets(d_client, *v);
-        }
-    }
-    d_busy = false;
-    const auto t = d_edge->next_deadline();
-    if (!t || (d_wake && *d_wake <= *t && *d_wake > d_scheduler.now()))
-        return;
-    d_wake = t;
-    d_scheduler.at(*t, [this, when = *t] {
-        if (d_wake == when)
-            d_wake.reset();
-        if (const auto d = d_edge->next_deadline(); d && *d <= d_scheduler.now())
-            d_edge->on_deadline(d_scheduler.now());
-        drain();
-    });
 }
 
 void proxy_on_station::reattach()
 {
     attach();
-    d_edge->pep.sis_reset(d_scheduler.now());
-    drain();
-}
-
-void proxy_on_station::restart(const hfpep::proxy_config& c)
-{
-    d_station.detach(d_client);
-    d_edge = std::make_unique<tcp_host>(c);
-    attach();
+    engine().pep.sis_reset(now());
     drain();
 }
 

@@ -2,35 +2,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "sim/stations/client_on_station.h"
 #include "sim/stations/proxy_link.h"
-#include "sim/stations/station.h"
 
 namespace gr::hf::sim {
 
 //! A proxy with its applications on a station of the event simulator.
-class proxy_on_station
+class proxy_on_station : public client_on_station<tcp_host>
 {
 public:
     proxy_on_station(scheduler& s, station& at, const hfpep::proxy_config& c);
 
-    //! Call it after each call of the edge.
-    void drain();
     //! The node has restarted. Attach and bind again.
     void reattach();
-    //! The proxy itself restarts with \p c. Its sockets and streams are lost.
-    void restart(const hfpep::proxy_config& c);
-
-    tcp_host& edge() { return *d_edge; }
-
-private:
-    void attach();
-
-    scheduler& d_scheduler;
-    station& d_station;
-    std::unique_ptr<tcp_host> d_edge;
-    s5066::client_id d_client = 0;
-    bool d_busy = false;
-    std::optional<station_time> d_wake;
+    //! Its sockets are lost by a restart().
+    tcp_host& edge() { return engine(); }
 };
 
 //! The proxies on emulated modems, in virtual time.

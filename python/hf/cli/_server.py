@@ -7,10 +7,8 @@ import click
 from .. import sis
 
 
-def server_options(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Options --server and --rank."""
-    f = click.option("--rank", default=0, show_default=True, type=click.IntRange(0, 15),
-                     help="Rank of this client.")(f)
+def server_option(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Option --server."""
     return click.option("--server", default="127.0.0.1:5066", show_default=True,
                         metavar="HOST[:PORT]", callback=_checked,
                         help="SIS server of the station to use, ours or another maker's.")(f)

@@ -12,7 +12,7 @@ import click
 from .. import orderwire, sis
 from ..plain_text import plain
 from . import fail
-from ._server import NODE, server_options
+from ._server import NODE, server_option
 
 
 def read_lines(lines: "queue.Queue[Optional[bytes]]") -> None:
@@ -69,9 +69,9 @@ class Chat:
               help="End after this number of received messages.")
 @click.option("--timeout", default=None, type=click.FloatRange(0),
               help="End after this time at the latest, s.")
-@server_options
+@server_option
 def command(node: Optional[str], repeats: int, priority: int, count: Optional[int],
-            timeout: Optional[float], server: str, rank: int) -> None:
+            timeout: Optional[float], server: str) -> None:
     """Exchange text messages with another operator.
 
     Each line of standard input is a message. At the end of input the command waits until the far
@@ -89,7 +89,7 @@ def command(node: Optional[str], repeats: int, priority: int, count: Optional[in
         threading.Thread(target=read_lines, args=(lines,), daemon=True).start()
     try:
         with sis.Client(server) as client:
-            client.bind(orderwire.SAP, rank, sis.service("arq", "node", "in_order"))
+            client.bind(orderwire.SAP, 0, sis.service("arq", "node", "in_order"))
             click.echo(f"bound SAP {orderwire.SAP} at {server}", err=True)
             chat = Chat(client, node, repeats, priority)
             while reading or chat.wire.is_busy or \

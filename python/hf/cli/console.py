@@ -45,14 +45,13 @@ class Here:
                                      "real time.", least=0.01, most=1000)
     server: str = option("127.0.0.1:5066", "SIS server of the station to use, ours or another "
                          "maker's.", metavar="HOST[:PORT]", parse=check_server)
-    rank: int = option(0, "Rank of this client.", least=0, most=15)
 
     @contextmanager
     def session(self) -> Iterator[sis.Client]:
         """A bound client. Its errors become errors of the command."""
         try:
             with sis.Client(self.server) as client:
-                client.bind(self.sap, self.rank, sis.service())
+                client.bind(self.sap, 0, sis.service())
                 click.echo(f"bound SAP {self.sap} at {self.server}, MTU {client.mtu}", err=True)
                 yield client
         except sis.SisError as error:

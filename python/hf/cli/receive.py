@@ -12,7 +12,7 @@ from ..plain_text import plain
 from ..sis import s5066
 from . import fail
 from ._output import checked
-from ._server import server_options
+from ._server import server_option
 
 
 def _refused(source: str, octets: int, why: str) -> None:
@@ -30,9 +30,9 @@ def _refused(source: str, octets: int, why: str) -> None:
               type=click.IntRange(1), metavar="OCTETS",
               help="Octets of all files together. Files beyond them are not written, "
                    "and their sender is notified. A file counts as 4096 octets or more.")
-@server_options
+@server_option
 def command(folder: str, count: Optional[int], timeout: Optional[float], max_octets: int,
-            server: str, rank: int) -> None:
+            server: str) -> None:
     """Receive files by RCOP or UDOP into DIR until Ctrl-C. DIR is created if missing.
 
     Files by RCOP are acknowledged (FRAPv2) after they are written. A file that cannot be written
@@ -50,7 +50,7 @@ def command(folder: str, count: Optional[int], timeout: Optional[float], max_oct
             receivers, room = [], files.Room(max_octets)
             for sap, mode in ((s5066.SAP_RCOP, "arq"), (s5066.SAP_UDOP, "non_arq")):
                 client = stack.enter_context(sis.Client(server))
-                client.bind(sap, rank, sis.service(mode))
+                client.bind(sap, 0, sis.service(mode))
                 receivers.append(files.Receiver(client, folder, room, _refused))
             click.echo(f"bound SAPs {s5066.SAP_RCOP} and {s5066.SAP_UDOP} at {server}", err=True)
             while (count is None or received < count) and \

@@ -10,7 +10,7 @@ from .. import files, sis
 from ..sis import s5066
 from . import fail
 from ._progress import Progress
-from ._server import NODE, server_options
+from ._server import NODE, server_option
 
 
 @click.command()
@@ -25,9 +25,9 @@ from ._server import NODE, server_options
               help="Wait for the far node's confirmation only, not for the far client's.")
 @click.option("--timeout", default=3600.0, show_default=True, type=click.FloatRange(0.1),
               help="Give up after this time without progress, s.")
-@server_options
+@server_option
 def command(path: str, node: str, name: Optional[str], udop: bool, repeats: int,
-            no_receipt: bool, timeout: float, server: str, rank: int) -> None:
+            no_receipt: bool, timeout: float, server: str) -> None:
     """Send a file to `hf receive`, or any other BFTP client, at a far node.
 
     The exit status is 0 only if the far client has acknowledged the whole file. By UDOP it is 0
@@ -47,7 +47,7 @@ def command(path: str, node: str, name: Optional[str], udop: bool, repeats: int,
     try:
         with sis.Client(server) as client, Progress(
                 f"to {node}, nothing confirmed yet", len(data), lines=True) as bar:
-            client.bind(s5066.SAP_UDOP if udop else s5066.SAP_RCOP, rank,
+            client.bind(s5066.SAP_UDOP if udop else s5066.SAP_RCOP, 0,
                         sis.service("non_arq" if udop else "arq"))
 
             def progress(s: files.Sending) -> None:
