@@ -3,12 +3,11 @@
 #pragma once
 
 #include "modem/base/grid.h"
+#include "modem/pulse_shaper.h"
 #include "waveform/transmitter.h"
 
 #include <hf/mode.h>
 #include <hf/modem_user.h>
-
-#include <volk/volk_alloc.hh>
 
 #include <complex>
 #include <cstddef>
@@ -78,37 +77,28 @@ public:
     size_t produce(std::complex<float>* out, size_t n);
 
     //! True between start() and the last sample, pulse tail included.
-    bool active() const { return d_active; }
+    bool active() const { return d_shaper.active(); }
     //! Stop at once; active() is false afterwards.
-    void abort() { d_active = false; }
+    void abort() { d_shaper.abort(); }
 
     double sample_rate() const { return d_sample_rate; }
-    size_t samples_per_symbol() const { return d_sps; }
-    size_t span() const { return d_span; }
+    size_t samples_per_symbol() const { return d_shaper.samples_per_symbol(); }
+    size_t span() const { return d_shaper.span(); }
     //! Samples written since start().
-    uint64_t produced() const { return d_produced; }
+    uint64_t produced() const { return d_shaper.produced(); }
     //! The sample at which symbol \p i of the transmission is centred.
-    uint64_t sample_of_symbol(uint64_t i) const { return (i + d_span) * d_sps; }
+    uint64_t sample_of_symbol(uint64_t i) const 
+    {
+        return (i + span()) * samples_per_symbol();
+    }
 
 private:
-    void design(size_t sps);
     void feed();
 
     double d_sample_rate;
-    size_t d_span;
-    size_t d_sps = 0;
-    bool d_active = false;
+    pulse_shaper d_shaper;
     pull d_pull;
     std::unique_ptr<transmitter> d_tx;
-    // One branch per sample phase. Aligned, as VOLK 2.5 loads taps as aligned memory also
-    // in its unaligned kernels.
-    std::vector<volk::vector<float>> d_taps;
-    // The window and the symbols waiting after it.
-    volk::vector<std::complex<float>> d_symbols;
-    size_t d_window = 0;   // start of the window in d_symbols
-    size_t d_phase = 0;    // sample within the symbol
-    uint64_t d_length = 0; // total samples, once known
-    uint64_t d_produced = 0;
 };
 
 } // namespace gr::hf::kernel

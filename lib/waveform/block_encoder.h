@@ -9,6 +9,18 @@
 
 namespace gr::hf::kernel {
 
+//! Scrambling values of the data symbols (chips) of block \p block, in order.
+std::vector<uint8_t> scrambling_of(const description& d, uint64_t block);
+
+/*! \brief Maps the coded bits of block \p block to the numbers on the air.
+ *  \param fetched description::coded_bits unpacked bits in fetch order
+ *  \param[out] numbers of the block's data symbols (chips) as sent, in order
+ */
+void map_block(const description& d,
+               const uint8_t* fetched,
+               uint64_t block,
+               std::vector<uint8_t>& numbers);
+
 /*! \brief Encodes the bits of an interleaver block to the numbers on the air.
  *
  * Holds the state of the convolutional encoder. In the serial-tone family that state

@@ -4,6 +4,8 @@
 
 #include "waveform/block_encoder.h"
 #include "waveform/description.h"
+#include "waveform/frame_builder.h"
+#include "waveform/message_framer.h"
 
 #include <hf/mode.h>
 
@@ -13,13 +15,6 @@
 #include <vector>
 
 namespace gr::hf::kernel {
-
-//! One transmitted symbol.
-struct tx_symbol {
-    std::complex<float> value;
-    uint8_t number = 0; //!< index into known_points, or constellation::points if data
-    symbol_kind kind = symbol_kind::data;
-};
 
 /*! \brief Converts octets to symbols, block by block on demand.
  *
@@ -77,25 +72,18 @@ public:
 private:
     enum class phase { head, want, block, tail, done };
 
-    void end_message();
     void next_block();
-    void begin_tail();
-    tx_symbol head_symbol(uint64_t i) const;
-    tx_symbol body_symbol(uint64_t i);
 
     const description& d_d;
-    tx_options d_options;
+    message_framer d_framer;
+    frame_builder d_frames;
     block_encoder d_encoder;
-    preamble_plan d_plan;
-    std::vector<uint8_t> d_tail; // continuation of the last probe
-    size_t d_next_tail = 0;
     phase d_phase = phase::head;
-    bool d_ended = false;           // marker and flush are queued
-    std::vector<uint8_t> d_bits;    // waiting input bits, unpacked
+    std::vector<tx_symbol> d_tail;
+    size_t d_next_tail = 0;
     std::vector<uint8_t> d_numbers; // data of the current block
     size_t d_next_number = 0;
     uint64_t d_block = 0; // number of the current or wanted block
-    uint64_t d_head = 0;  // symbols before the data phase
     uint64_t d_produced = 0;
 };
 

@@ -41,6 +41,22 @@ private:
     uint64_t d_size = 0, d_step = 1;
 };
 
+//! Transmitter: \p out gets the p.size() values of \p coded in fetch order.
+template <class T>
+void fetch(const permutation& p, const T* coded, T* out)
+{
+    for (size_t n = 0; n < p.size(); ++n)
+        out[n] = coded[p[n]];
+}
+
+//! Receiver: \p out gets the p.size() values of \p received in the order of the encoder.
+template <class T>
+void unfetch(const permutation& p, const T* received, T* out)
+{
+    for (size_t n = 0; n < p.size(); ++n)
+        out[p[n]] = received[n];
+}
+
 /*! \brief Serial tone: matrix of \p rows x \p cols (110C 5.3.2.3.3).
  *
  * Loads column by column; the row advances by \p row_step modulo \p rows. Fetches along

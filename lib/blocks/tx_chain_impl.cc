@@ -1,0 +1,48 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <gnuradio/gr_complex.h>
+#include <gnuradio/io_signature.h>
+#include <hf/block_interleaver.h>
+#include <hf/fec_encoder.h>
+#include <hf/frame_builder.h>
+#include <hf/message_framer.h>
+#include <hf/pulse_shaper.h>
+#include <hf/symbol_mapper.h>
+#include <hf/tx_chain.h>
+
+namespace gr::hf {
+namespace {
+
+class tx_chain_impl : public tx_chain
+{
+public:
+    tx_chain_impl(const std::string& mode, int agc_blocks, double gap_ms)
+        : gr::hier_block2("hf_tx_chain",
+                          gr::io_signature::make(0, 0, 0),
+                          gr::io_signature::make(1, 1, sizeof(gr_complex)))
+    {
+        const auto framer = message_framer::make(mode);
+        const auto encoder = fec_encoder::make(mode);
+        const auto interleaver = block_interleaver::make(mode);
+        const auto mapper = symbol_mapper::make(mode);
+        const auto frames = frame_builder::make(mode, agc_blocks);
+        const auto shaper = pulse_shaper::make(mode, gap_ms);
+        message_port_register_hier_in(pmt::mp("pdus"));
+        msg_connect(self(), pmt::mp("pdus"), framer, pmt::mp("pdus"));
+        connect(framer, 0, encoder, 0);
+        connect(encoder, 0, interleaver, 0);
+        connect(interleaver, 0, mapper, 0);
+        connect(mapper, 0, frames, 0);
+        connect(frames, 0, shaper, 0);
+        connect(shaper, 0, self(), 0);
+    }
+};
+
+} // namespace
+
+tx_chain::sptr tx_chain::make(const std::string& mode, int agc_blocks, double gap_ms)
+{
+    return gnuradio::make_block_sptr<tx_chain_impl>(mode, agc_blocks, gap_ms);
+}
+
+} // namespace gr::hf
