@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# GNU Radio, Python and pybind11, in the order that finds the system's Python.
+# Python and pybind11, after GNU Radio, which finds the system's Python.
 include_guard()
 
-find_package(Gnuradio 3.10 CONFIG REQUIRED COMPONENTS blocks fft filter)
 find_package(pybind11 CONFIG REQUIRED)
 find_package(Boost 1.74 REQUIRED COMPONENTS chrono system thread)
 

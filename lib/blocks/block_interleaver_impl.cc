@@ -1,7 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "blocks/stage.h"
-#include "waveform/coding/interleave.h"
 
 #include <gnuradio/io_signature.h>
 #include <hf/block_interleaver.h>
@@ -22,9 +21,8 @@ public:
     }
 
 protected:
-    size_t run(const packet&,
-               gr_vector_const_void_star& in,
-               gr_vector_void_star& out) override
+    size_t
+    run(const packet&, gr_vector_const_void_star& in, gr_vector_void_star& out) override
     {
         kernel::fetch(d_d.interleave,
                       static_cast<const uint8_t*>(in[0]),

@@ -1,7 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "blocks/stage.h"
-#include "waveform/coding/convolutional_code.h"
 
 #include <gnuradio/io_signature.h>
 #include <hf/fec_encoder.h>
@@ -22,15 +21,13 @@ public:
     }
 
 protected:
-    size_t run(const packet& p,
-               gr_vector_const_void_star& in,
-               gr_vector_void_star& out) override
+    size_t
+    run(const packet& p, gr_vector_const_void_star& in, gr_vector_void_star& out) override
     {
         if (p.first)
             d_encoder.reset();
         d_coded.clear();
-        d_encoder.encode(
-            static_cast<const uint8_t*>(in[0]), d_d.input_bits, d_coded);
+        d_encoder.encode(static_cast<const uint8_t*>(in[0]), d_d.input_bits, d_coded);
         std::copy(d_coded.begin(), d_coded.end(), static_cast<uint8_t*>(out[0]));
         return d_coded.size();
     }

@@ -26,9 +26,8 @@ public:
     }
 
 protected:
-    size_t run(const packet& p,
-               gr_vector_const_void_star& in,
-               gr_vector_void_star& out) override
+    size_t
+    run(const packet& p, gr_vector_const_void_star& in, gr_vector_void_star& out) override
     {
         const auto* data = static_cast<const gr_complex*>(in[0]);
         auto* const begin = static_cast<gr_complex*>(out[0]);

@@ -29,7 +29,7 @@ public:
     {
         message_port_register_in(pmt::mp("pdus"));
         set_msg_handler(pmt::mp("pdus"), [this](const pmt::pmt_t& m) { on_pdu(m); });
-        set_min_output_buffer(static_cast<long>(2 * d_d.input_bits));
+        set_min_output_buffer(0, static_cast<long>(2 * d_d.input_bits));
     }
 
     uint64_t dropped() const override { return d_dropped; }

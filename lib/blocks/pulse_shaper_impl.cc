@@ -71,8 +71,7 @@ private:
     bool ends_at(uint64_t symbol)
     {
         std::vector<gr::tag_t> found;
-        get_tags_in_range(
-            found, 0, symbol, symbol + 1, pmt::intern(tags::tx_eob));
+        get_tags_in_range(found, 0, symbol, symbol + 1, pmt::intern(tags::tx_eob));
         return !found.empty();
     }
 

@@ -16,7 +16,7 @@ namespace gr::hf {
 
 //! An interleaver block on its way through the chain.
 struct packet {
-    uint64_t number = 0; //!< in its transmission, from 0 on
+    uint64_t number = 0;              //!< in its transmission, from 0 on
     bool first = false, last = false; //!< of a transmission, by its tags
 };
 
@@ -77,7 +77,8 @@ protected:
     {
         this->set_tag_propagation_policy(gr::block::TPP_DONT);
         // One packet is written while another is read.
-        this->set_min_output_buffer(static_cast<long>(2 * most));
+        for (int port = 0; port < this->output_signature()->max_streams(); ++port)
+            this->set_min_output_buffer(port, static_cast<long>(2 * most));
     }
 
     /*! \brief Turn a packet into \p out.

@@ -24,12 +24,10 @@ public:
     }
 
 protected:
-    size_t run(const packet& p,
-               gr_vector_const_void_star& in,
-               gr_vector_void_star& out) override
+    size_t
+    run(const packet& p, gr_vector_const_void_star& in, gr_vector_void_star& out) override
     {
-        kernel::map_block(
-            d_d, static_cast<const uint8_t*>(in[0]), p.number, d_numbers);
+        kernel::map_block(d_d, static_cast<const uint8_t*>(in[0]), p.number, d_numbers);
         auto* points = static_cast<gr_complex*>(out[0]);
         for (size_t i = 0; i < d_numbers.size(); ++i)
             points[i] = d_d.alphabet.points[d_numbers[i]];

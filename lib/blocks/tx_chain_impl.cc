@@ -28,7 +28,10 @@ public:
         const auto frames = frame_builder::make(mode, agc_blocks);
         const auto shaper = pulse_shaper::make(mode, gap_ms);
         message_port_register_hier_in(pmt::mp("pdus"));
-        msg_connect(self(), pmt::mp("pdus"), framer, pmt::mp("pdus"));
+        // Not self(): message connections keep their blocks, so that this one would keep
+        // itself, and with it its buffers, for the life of the program.
+        const gr::basic_block_sptr me(gr::basic_block_sptr(), this);
+        msg_connect(me, pmt::mp("pdus"), framer, pmt::mp("pdus"));
         connect(framer, 0, encoder, 0);
         connect(encoder, 0, interleaver, 0);
         connect(interleaver, 0, mapper, 0);

@@ -87,7 +87,7 @@ public:
     //! Samples written since start().
     uint64_t produced() const { return d_shaper.produced(); }
     //! The sample at which symbol \p i of the transmission is centred.
-    uint64_t sample_of_symbol(uint64_t i) const 
+    uint64_t sample_of_symbol(uint64_t i) const
     {
         return (i + span()) * samples_per_symbol();
     }

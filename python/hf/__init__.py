@@ -4,6 +4,8 @@
 Blocks (also in GNU Radio Companion under [HF]): modem, tx, rx, ale_tx, ale_rx, ale_station,
 channel, air, data_link, pep, ip_client, traffic, sis_server, sis_client, modem_server,
 modem_client, ticker, from_audio, to_audio, from_sdr, to_sdr, soapy_source, soapy_sink.
+Stages of a waveform: tx_chain, rx_chain, and what they are made of (docs/how-to/blocks.md); its
+tables as numpy arrays: waveform.
 Engines without a flowgraph: mode, timing, modulate(), receiver, ale_words(), ale_modulate(),
 ale_receiver, combine(), combining_receiver, channel_model, audio_to_baseband, baseband_to_audio.
 """

@@ -3,6 +3,7 @@
 #include "modem/detect/iterative_detector.h"
 #include "modem/track/burst_tracker.h"
 #include "modem/track/frame_tracker.h"
+#include "modem/track/symbol_follower.h"
 #include "modem/track/walsh_tracker.h"
 
 #include <algorithm>
@@ -25,6 +26,14 @@ channel_estimator::options estimator_options(const acquired& a)
     o.finds_paths = a.plan->finds_paths;
     o.plan = a.plan->estimator;
     return o;
+}
+
+// Decision feedback needs the factors of a matrix, which a long channel makes too large.
+std::unique_ptr<equaliser> single_pass_equaliser(const acquired& a)
+{
+    if (a.profile.size() > dense_delays)
+        return std::make_unique<linear_equaliser>();
+    return std::make_unique<decision_feedback_equaliser>();
 }
 
 std::unique_ptr<burst_tracker> make_tracker(const acquired& a,
@@ -52,12 +61,7 @@ std::unique_ptr<burst_tracker> make_tracker(const acquired& a,
         return std::make_unique<frame_tracker>(
             a, lost_after_s, std::move(iterating), std::move(known), std::move(other));
     }
-    if (a.profile.size() > dense_delays)
-        det = std::make_unique<single_pass_detector>(
-            d, std::make_unique<linear_equaliser>(), a.reading);
-    else
-        det = std::make_unique<single_pass_detector>(
-            d, std::make_unique<decision_feedback_equaliser>(), a.reading);
+    det = std::make_unique<single_pass_detector>(d, single_pass_equaliser(a), a.reading);
     return std::make_unique<frame_tracker>(
         a, lost_after_s, std::move(det), std::move(known));
 }

@@ -1,0 +1,33 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#pragma once
+
+#include <gnuradio/hier_block2.h>
+#include <hf/api.h>
+
+#include <memory>
+#include <string>
+
+namespace gr::hf {
+
+/*! \brief Modulator made of the stages of the transmit chain.
+ *  \ingroup hf
+ *
+ * hf.message_framer, fec_encoder, block_interleaver, symbol_mapper, frame_builder and
+ * pulse_shaper in a row. For one message its samples equal those of hf.tx, which needs
+ * less time and memory, and takes several modes. Message port \c pdus (in) as of
+ * hf.message_framer, output as of hf.pulse_shaper.
+ */
+class HF_API tx_chain : virtual public gr::hier_block2
+{
+public:
+    typedef std::shared_ptr<tx_chain> sptr; //!< pointer type for flowgraphs
+    /*! \param mode mode, for example 4539-600S
+     *  \param agc_blocks see frame_builder
+     *  \param gap_ms see pulse_shaper
+     *  \throws std::invalid_argument
+     */
+    static sptr make(const std::string& mode, int agc_blocks = 0, double gap_ms = 100);
+};
+
+} // namespace gr::hf

@@ -1,0 +1,91 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "modem/symbol_receiver.h"
+
+#include "modem/burst_modulator.h"
+#include "modem/burst_receiver.h"
+#include "modem/find/preamble_clock.h"
+#include "waveform/family.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gr::hf::kernel {
+namespace {
+
+constexpr double found_after_s = 1;       // from the end of a preamble until it is found
+constexpr double present_within_s = 0.25; // as of burst_receiver
+constexpr int most_superframes = 32;      // 110C D.5.2.1
+
+size_t longest_preamble(const description& d)
+{
+    if (family_of(d.m).preamble == nullptr)
+        return d.preamble.size();
+    preamble_options o;
+    o.superframes = most_superframes;
+    return preamble_of(d.m, o).symbols.size();
+}
+
+} // namespace
+
+symbol_receiver::symbol_receiver(const description& d)
+    : d_d(d), d_grid(grid_of(d.m)),
+      d_history(symbol_grid::samples_per_symbol *
+                    static_cast<int64_t>(longest_preamble(d)) +
+                d_grid.samples(found_after_s))
+{
+}
+
+double symbol_receiver::first_sample(const acquired& a) const
+{
+    return a.origin +
+           symbol_grid::samples_per_symbol * static_cast<double>(a.first_symbol);
+}
+
+bool symbol_receiver::begin(const acquired& a)
+{
+    if (a.waveform != &d_d || first_sample(a) < static_cast<double>(d_in.begin()))
+        return false;
+    d_found = a;
+    return true;
+}
+
+// A preamble within a transmission that goes on is none.
+void symbol_receiver::judge()
+{
+    const double begin = first_sample(*d_found);
+    if (d_follower) {
+        if (static_cast<double>(d_in.end()) <
+            begin + static_cast<double>(d_grid.samples(d_found->plan->judged_after_s)))
+            return;
+        const burst_tracker& t = d_follower->tracker();
+        if (t.sample_of(t.last_good_symbol()) >
+            begin + static_cast<double>(d_grid.samples(present_within_s))) {
+            d_found.reset();
+            return;
+        }
+    }
+    if (d_found->plan->follows_clock)
+        learn_clock(*d_found, d_in);
+    d_follower.emplace(*d_found, rx_options{}.lost_after_s);
+    d_start = std::exchange(d_found, std::nullopt);
+}
+
+std::optional<symbol_receiver::block> symbol_receiver::next()
+{
+    if (d_found)
+        judge();
+    if (d_follower) {
+        if (auto symbols = d_follower->advance(d_in))
+            return block{ std::move(*symbols), std::exchange(d_start, std::nullopt) };
+        if (d_follower->tracker().lost())
+            d_follower.reset();
+    }
+    int64_t keep = d_in.end() - d_history;
+    if (d_follower)
+        keep = std::min(keep, d_follower->tracker().needs());
+    d_in.drop_before(keep);
+    return std::nullopt;
+}
+
+} // namespace gr::hf::kernel
