@@ -49,3 +49,8 @@ install(CODE "
   export GRC_BLOCKS_PATH=\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/gnuradio/grc/blocks\")
   endif()
 ")
+
+add_custom_target(
+  uninstall
+  COMMAND ${CMAKE_COMMAND} -DBUILD=${CMAKE_BINARY_DIR} -P ${CMAKE_SOURCE_DIR}/cmake/uninstall.cmake
+  VERBATIM)
