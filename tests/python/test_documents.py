@@ -32,6 +32,7 @@ NOT_RUN = {
     r"hf (console|send|receive|chat|top)\b": "needs stations that run; tests/clients run it",
     r"hf web get\b": "needs a door that runs; tests/web run it",
     r"hf radio\b": "needs a sound card or a radio; tests/radio run it",
+    r"hf demodulate .*recording\.cf32": "needs the recording of that page; blocks.page runs it",
     r"hf trial run .*--as\b": "needs a radio",
     r"hf run station\.toml": "needs a sound card or a radio; tests/radio run it",
     r"hf channel --live\b": "needs sound cards",
