@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 import shutil
 import subprocess
+import sysconfig
 
 import pytest
 import yaml
@@ -49,9 +50,13 @@ def test_a_block_is_added_where_the_build_finds_it(tree):
     assert (bindings / "docstrings" / "twice_pydoc_template.h").exists()
     text = (tree / "lib" / "twice_impl.cc").read_text().replace("#pragma message", "//")
     (tree / "lib" / "twice_impl.cc").write_text(text)
+    # The build copies the template to this name.
+    shutil.copy(bindings / "docstrings" / "twice_pydoc_template.h", bindings / "twice_pydoc.h")
     compiled = subprocess.run(
         ["c++", "-std=c++17", "-fsyntax-only", f"-I{tree}/include", f"-I{tree}/include/gnuradio",
-         str(tree / "lib" / "twice_impl.cc")], capture_output=True, text=True, timeout=300)
+         f"-I{bindings}", f"-I{sysconfig.get_paths()['include']}",
+         str(tree / "lib" / "twice_impl.cc"), str(bindings / "twice_python.cc")],
+        capture_output=True, text=True, timeout=300)
     assert compiled.returncode == 0, compiled.stderr
     modtool(tree, "makeyaml", "-y", "twice")
     block = yaml.safe_load((tree / "grc" / "hf_twice.block.yml").read_text())
