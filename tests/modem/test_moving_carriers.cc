@@ -36,6 +36,26 @@ double error_db(const samples& x, const samples& signal, size_t from)
 
 } // namespace
 
+// A tone of amplitude 0 has no phase: dividing by it gave numbers that are none, and the search
+// for the change to it found no place at all.
+TEST(piecewise_tone, silence_is_no_tone)
+{
+    for (const size_t tone : { 0, 960 }) {
+        samples x(2 * 960 + tone);
+        for (size_t i = 0; i < tone; ++i)
+            x[i] = std::polar(1.0f, static_cast<float>(0.3 * static_cast<double>(i)));
+        piecewise_tone described(fs);
+        for (size_t i = 0; i < x.size(); i += 96)
+            described.push(&x[i], 96, 0); // the power of the signal was 0, too
+        described.finish();
+        samples settled;
+        described.take(settled);
+        ASSERT_EQ(settled.size(), x.size());
+        for (size_t i = tone + 48; i < x.size(); ++i)
+            ASSERT_EQ(settled[i], 0.0f) << tone << " " << i;
+    }
+}
+
 // Constant data under a repeating scrambler consist of lines, as preambles do.
 TEST(moving_carriers, passes_signals_unchanged_and_at_once)
 {

@@ -104,7 +104,7 @@ void piecewise_tone::add_step(value x)
                 bin = k;
             }
         most /= static_cast<double>(length);
-        const bool silent = most < d_price;
+        const bool silent = most <= d_price; // both are 0 in silence
         const double cost = from.cost + (next.energy - from.energy) -
                             (silent ? 0 : most - d_price) + price_of_segment * d_price;
         if (cost < next.cost) {
@@ -198,6 +198,8 @@ piecewise_tone::tone piecewise_tone::fit(size_t begin, size_t end, int bin) cons
     };
     for (int round = 0; round < fits; ++round) {
         const std::complex<double> a = amplitude();
+        if (!(std::norm(a) > 0))
+            return { begin, end }; // no tone to follow
         double linear = 0, bent = 0, linear_power = 0, bent_power = 0;
         for (size_t i = from; i < to; ++i) {
             const double at = (static_cast<double>(i) - centre) / half;
