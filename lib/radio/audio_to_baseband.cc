@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <type_traits>
 
 namespace gr::hf::kernel {
 
@@ -63,6 +64,8 @@ audio_to_baseband::audio_to_baseband(const audio_rates& rates, bool blank_bursts
     o.sample_rate = rates.audio;
     o.average_ms = 1e3 * period;
     d_finder.emplace(o);
+    d_real_shape.emplace(d_finder->reach(), d_finder->average());
+    d_complex_shape.emplace(d_finder->reach(), d_finder->average());
     d_hit.resize(static_cast<size_t>(std::lround(period * rates.audio)));
     for (size_t k = 0; k <= d_hit.size(); ++k)
         d_share.push_back(static_cast<float>(std::pow(
@@ -144,7 +147,13 @@ size_t audio_to_baseband::blank(std::vector<T>& x, size_t waited)
                    d_power.begin(),
                    [](T y) { return std::norm(y); });
     d_verdict.resize(n);
-    d_finder->push(d_power.data(), n, d_verdict.data());
+    d_finder->push(
+        d_power.data(), n, d_verdict.data(), [this, &x](const burst_finder::burst& b) {
+            if constexpr (std::is_same_v<T, float>)
+                take_out(*d_real_shape, x, b);
+            else
+                take_out(*d_complex_shape, x, b);
+        });
     // The first samples wait for \p delay more.
     const size_t judged = x.size() - std::min(std::max(delay, waited), x.size());
     if (d_hits == 0 && std::find(d_verdict.end() - static_cast<long>(judged),
@@ -164,6 +173,29 @@ size_t audio_to_baseband::blank(std::vector<T>& x, size_t waited)
             x[i] *= 1 - d_share[d_hits];
     }
     return judged;
+}
+
+// \p x starts with the first sample without a verdict.
+template <class T>
+void audio_to_baseband::take_out(pulse_shape<T>& shape,
+                                 std::vector<T>& x,
+                                 const burst_finder::burst& b)
+{
+    // Neither more nor fewer, however the input is cut.
+    const int64_t origin = std::max<int64_t>(0, d_finder->oldest());
+    const auto rest = shape.take_out(origin,
+                                     x.data() + origin - static_cast<int64_t>(d_judged),
+                                     d_finder->latest() + 1 - origin,
+                                     b.first - origin,
+                                     b.last - origin,
+                                     b.before);
+    if (!rest) {
+        d_finder->erase_with_skirts(b);
+        return;
+    }
+    for (size_t k = 0; k < rest->erased.size(); ++k)
+        if (rest->erased[k])
+            d_finder->erase(origin + rest->first + static_cast<int64_t>(k));
 }
 
 // One more sample has a verdict: distribute its missing share over the modem's samples.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "modem/front/burst_finder.h"
+#include "modem/front/pulse_shape.h"
 #include "radio/audio_rates.h"
 #include "radio/channel_filter.h"
 #include "radio/mixer.h"
@@ -70,6 +71,8 @@ private:
               std::vector<std::complex<float>>& out);
     template <class T>
     size_t blank(std::vector<T>& x, size_t waited);
+    template <class T>
+    void take_out(pulse_shape<T>& shape, std::vector<T>& x, const burst_finder::burst& b);
     void fade(bool hit);
     void tell_erased(size_t appended);
 
@@ -80,6 +83,9 @@ private:
     std::vector<std::complex<float>> d_complex, d_resampled;
 
     std::optional<burst_finder> d_finder;
+    // Of the pulses in samples of either kind.
+    std::optional<pulse_shape<float>> d_real_shape;
+    std::optional<pulse_shape<std::complex<float>>> d_complex_shape;
     std::vector<float> d_power;
     std::vector<uint8_t> d_verdict;
     double d_ratio;             // modem rate over audio rate

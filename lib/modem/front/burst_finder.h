@@ -190,8 +190,19 @@ public:
     {
     }
 
+    //! A stretch of power above the limit.
+    struct burst {
+        int64_t first = 0, last = 0; //!< samples
+        float before = 0;            //!< mean power before it
+        float peak = 0;
+    };
+
     //! Samples between a sample and its verdict from push().
     size_t delay() const { return d_spans.delay; }
+    //! Most samples before and after a burst that it reaches to.
+    size_t reach() const { return d_spans.of(most_skirt_ms); }
+    //! Samples that power is averaged over.
+    size_t average() const { return d_spans.average; }
 
     /*! \brief Take the power of the next sample. Returns true if the sample delay()
      *         before it was hit.
@@ -199,9 +210,18 @@ public:
      */
     bool push(float power, bool known = true)
     {
+        return push(power, known, [this](const burst& b) { erase_with_skirts(b); });
+    }
+    //! The same; \p on_burst is called with each burst found, and calls an erase().
+    template <class OnBurst>
+    bool push(float power, bool known, OnBurst&& on_burst)
+    {
         d_erased[d_powers.at(d_count)] = d_count <= d_erase_to;
         d_powers[d_count] = known ? power : d_mean.value();
         judge(d_powers.average(d_count));
+        for (const burst& b : d_found)
+            on_burst(b);
+        d_found.clear();
         ++d_count;
         const int64_t reported = d_count - 1 - static_cast<int64_t>(d_spans.delay);
         return reported >= 0 && d_erased[d_powers.at(reported)];
@@ -210,11 +230,40 @@ public:
     //! Take the powers of \p n samples; hit[i] becomes the result of push() for the i-th.
     void push(const float* power, size_t n, uint8_t* hit)
     {
+        push(power, n, hit, [this](const burst& b) { erase_with_skirts(b); });
+    }
+    template <class OnBurst>
+    void push(const float* power, size_t n, uint8_t* hit, OnBurst&& on_burst)
+    {
         for (size_t i = 0; i < n; ++i) {
             i += push_quiet(power + i, n - i, hit + i);
             if (i < n)
-                hit[i] = push(power[i]);
+                hit[i] = push(power[i], true, on_burst);
         }
+    }
+
+    //! The samples without a verdict, while a burst is reported: the first and the last.
+    int64_t oldest() const { return d_count - static_cast<int64_t>(d_spans.delay) + 1; }
+    int64_t latest() const { return d_count; }
+
+    //! Erase sample \p i, one without a verdict yet or one to come.
+    void erase(int64_t i)
+    {
+        if (i < std::max<int64_t>(0, oldest()))
+            return;
+        d_erase_to = std::max(d_erase_to, i);
+        if (i <= d_count)
+            d_erased[d_powers.at(i)] = 1;
+    }
+
+    //! Erase a burst as far as filters stretch it.
+    void erase_with_skirts(const burst& b)
+    {
+        const double above = 10 * std::log10(b.peak / (b.before + 1e-30f));
+        const auto skirt = static_cast<int64_t>(
+            d_spans.of(std::clamp((above + 20) / 15, 0.0, most_skirt_ms)));
+        for (int64_t i = std::max(b.first - skirt, oldest()); i <= b.last + skirt; ++i)
+            erase(i);
     }
 
     //! Forget bursts, keep the level.
@@ -251,13 +300,6 @@ private:
         size_t delay;    //!< of the verdict
     };
 
-    //! A stretch of power above the limit.
-    struct burst {
-        int64_t first = 0, last = 0; //!< samples
-        float before = 0;            //!< mean power before it
-        float peak = 0;
-    };
-
     /* Takes samples that neither start a burst nor fall while one is pending: almost all.
      * Goes on by rows, as the mean depends on the last sample, which costs most of a
      * step. */
@@ -292,7 +334,7 @@ private:
 
     void judge(float power)
     {
-        if (power > limit * d_mean.value() && settled()) {
+        if (power > std::max(limit * d_mean.value(), ringing()) && settled()) {
             if (!d_now) {
                 d_now = burst{ d_count - static_cast<int64_t>(d_spans.average) + 1,
                                0,
@@ -323,11 +365,18 @@ private:
         if (!d_over || d_now || d_count < d_wait_to)
             return;
         if (returned(d_count + 1)) {
-            erase();
+            report();
         } else {
             follow(d_powers.mean(d_over->last + 1, d_count + 1));
             d_over.reset();
         }
+    }
+
+    // What a filter may leave of a strong burst after its middle, and no burst of its own.
+    float ringing() const
+    {
+        constexpr float left = 0.01f; // of the power
+        return left * (d_now ? d_now->peak : d_over ? d_over->peak : 0);
     }
 
     float first_share() const
@@ -343,7 +392,7 @@ private:
         d_now.reset();
         if (d_over && now.first - d_over->last >= static_cast<int64_t>(d_spans.of(2)) &&
             returned(now.first))
-            erase();
+            report();
         // A burst right after another is treated as one with it.
         if (!d_over)
             d_over = now;
@@ -356,18 +405,9 @@ private:
         }
     }
 
-    void erase()
+    void report()
     {
-        const double above = 10 * std::log10(d_over->peak / (d_over->before + 1e-30f));
-        const auto skirt = static_cast<int64_t>(
-            d_spans.of(std::clamp((above + 20) / 15, 0.0, most_skirt_ms)));
-        const int64_t oldest = d_count - static_cast<int64_t>(d_spans.delay) + 1;
-        const int64_t last = d_over->last + skirt;
-        for (int64_t i = std::max({ d_over->first - skirt, oldest, int64_t{ 0 } });
-             i <= std::min(last, d_count);
-             ++i)
-            d_erased[d_powers.at(i)] = 1;
-        d_erase_to = std::max(d_erase_to, last);
+        d_found.push_back(*d_over);
         d_over.reset();
     }
 
@@ -393,6 +433,7 @@ private:
     int64_t d_erase_to = -1;       // last sample of the tail after a burst
     std::optional<burst> d_now;    // that the latest sample is in
     float d_sum = 0;               // of its powers
+    std::vector<burst> d_found;    // by the latest sample
     std::optional<burst> d_over;   // waits for the level to return
     int64_t d_wait_to = 0;         // sample until which it waits
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "modem/front/burst_finder.h"
+#include "modem/front/pulse_shape.h"
 
 #include <complex>
 #include <cstddef>
@@ -12,7 +13,8 @@
 namespace gr::hf::kernel {
 
 /*! \brief Removes bursts of noise from complex baseband: samples found by burst_finder
- *         become zero and are marked as erased.
+ *         become zero and are marked as erased. Of pulses of a known shape, only the
+ *         middle.
  */
 class impulse_blanker
 {
@@ -30,7 +32,7 @@ public:
               o.sample_rate = sample_rate;
               return o;
           }()),
-          d_kept(d_finder.delay() + 1)
+          d_shape(d_finder.reach(), d_finder.average()), d_kept(d_finder.delay() + 1)
     {
     }
 
@@ -42,8 +44,11 @@ public:
      */
     std::optional<passed> push(std::complex<float> x, float erased = 0)
     {
-        const bool hit = d_finder.push(std::norm(x), erased < 0.5f);
         d_kept[d_place] = { x, erased };
+        const bool hit =
+            d_finder.push(std::norm(x),
+                          erased < 0.5f,
+                          [this](const burst_finder::burst& b) { take_out(b); });
         d_place = d_place + 1 < d_kept.size() ? d_place + 1 : 0;
         if (d_count < delay()) {
             ++d_count;
@@ -61,7 +66,34 @@ public:
     }
 
 private:
+    void take_out(const burst_finder::burst& b)
+    {
+        // The samples kept, the oldest first.
+        const size_t n = d_kept.size();
+        const int64_t origin = d_finder.latest() - static_cast<int64_t>(delay());
+        d_work.resize(n);
+        for (size_t i = 0; i < n; ++i)
+            d_work[i] = d_kept[(d_place + 1 + i) % n].value;
+        const auto rest = d_shape.take_out(origin,
+                                           d_work.data(),
+                                           static_cast<int64_t>(n),
+                                           b.first - origin,
+                                           b.last - origin,
+                                           b.before);
+        if (!rest) {
+            d_finder.erase_with_skirts(b);
+            return;
+        }
+        for (size_t i = 0; i < n; ++i)
+            d_kept[(d_place + 1 + i) % n].value = d_work[i];
+        for (size_t k = 0; k < rest->erased.size(); ++k)
+            if (rest->erased[k])
+                d_finder.erase(origin + rest->first + static_cast<int64_t>(k));
+    }
+
     burst_finder d_finder;
+    pulse_shape<std::complex<float>> d_shape;
+    std::vector<std::complex<float>> d_work;
     std::vector<passed> d_kept;
     size_t d_place = 0; // of the next sample
     size_t d_count = 0; // samples waiting
