@@ -12,13 +12,13 @@ def test_search_finds_the_best_with_few_runs(channel, snr_db):
 
     def goodput(mode):
         asked.append(mode)
-        return 0.9 * bound(mode) if mode.endswith("L") else 0.8 * bound(mode)
+        return 0.9 * bound(mode) if "L" in mode.split("-")[-1 - mode.endswith("-k9")] else 0.8 * bound(mode)
 
     asked = []
     best = max((goodput(m), m) for m in adaptive.RATE_OF)
     asked = []
     assert adaptive.search(goodput, bound) == best
-    assert 1 <= len(asked) <= 8 and len(set(asked)) == len(asked)
+    assert 1 <= len(asked) <= len(adaptive.RATE_OF) / 4 and len(set(asked)) == len(asked)
 
 
 def test_bounds_follow_the_measured_table():
@@ -45,8 +45,8 @@ def runs():
 
 def test_report_counts_what_meets_the_target():
     text = adaptive.report(adaptive.cells(runs()))
-    assert "| AWGN | - | 95 %: 2280 of 2400 (2400S) |" in text
-    assert "| ITU-R Poor | no mode | **94 %**: 940 of 1000 (1200L) |" in text
+    assert "| AWGN | - | 95 %: 2280 of 2400 (2400S), gap 11.6 dB |" in text
+    assert "| ITU-R Poor | no mode | **94 %**: 940 of 1000 (1200L), gap 15.8 dB |" in text
     assert "1 of 2 cells reach 95 % of the best fixed mode; runs of a cell: 1." in text
 
 

@@ -73,9 +73,9 @@ def test_report_shows_the_best_of_the_others_and_what_misses_it():
              league.Cell("poor", 3.0, {"gr-hf": best, "codec2": None, "ARDOP": None})]
     first, second, third = league.report(cells, 1500, 5).splitlines()[2:5]
     assert first == ("| poor | 0 | 300 (200 to 400), 600S | 320 (250 to 330), datac3 "
-                     "| 250 (250 to 330), datac3 | 232 | **320**, missed |")
-    assert "not installed" in second and second.endswith("| 232 | 232 |")
-    assert third.endswith("| - | - |")
+                     "| 250 (250 to 330), datac3 | 232 | **320**, missed | 11.3 dB |")
+    assert "not installed" in second and second.endswith("| 232 | 232 | 11.3 dB |")
+    assert third.endswith("| - | - | 14.3 dB |")
 
 
 def test_published_table_is_whole():

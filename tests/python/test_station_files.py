@@ -107,8 +107,13 @@ def test_the_bandwidth_says_among_which_modes_auto_chooses():
     d = station.parse(auto.format(":9600..64000") + "bandwidth = 24\n")
     assert d.mode == "auto:24k-9600..64000"
     assert station.parse(auto.format(":12k")).bandwidth_khz == 12
+    for one in (":4539", ":5069", ":4539-600..4800"):
+        d = station.parse(auto.format(one))
+        assert (d.mode, d.bandwidth_khz) == (f"auto{one}", 3)
+    assert station.parse(auto.format(":5069") + "bandwidth = 12\n").mode == "auto:12k"
     for text, said in ((auto.format("") + "bandwidth = 7\n", "auto:7k: allowed"),
                        (auto.format(":12k") + "bandwidth = 24\n", "bandwidth = 24"),
+                       (auto.format(":4539") + "bandwidth = 24\n", "bandwidth = 24"),
                        (auto.format(":600..9600") + "bandwidth = 48\n", "auto:48k-600..9600")):
         with pytest.raises(station.StationError, match=said):
             station.parse(text)

@@ -83,7 +83,7 @@ TEST(adaptive_rate, falls_by_6_db_more_after_each_silence)
         EXPECT_EQ(p.why(), mode_reason::silence);
         const double limit_db = needed_db(first) - 6 * silences;
         EXPECT_LE(needed_db(next), limit_db) << silences;
-        for (const mode& m : rate_range::parse("auto")->modes()) {
+        for (const mode& m : rate_range::parse("auto")->common_modes()) {
             if (m.il == interleaver::short_ && needed_db(m) <= limit_db) {
                 EXPECT_GE(needed_db(next), needed_db(m)) << m.to_string();
             }
@@ -370,6 +370,11 @@ TEST(rate_range, takes_the_bandwidth_of_the_channel)
     EXPECT_EQ(in("auto:600..9600", 48), "auto:48k-600..9600");
     EXPECT_EQ(in("auto:24k-600..9600", 48), "auto:24k-600..9600");
     EXPECT_EQ(in("auto:24k", 48), "auto:24k");
+    EXPECT_EQ(in("auto:5069", 3), "auto:5069");
+    EXPECT_EQ(in("auto:5069", 48), "auto:48k");
+    EXPECT_EQ(in("auto:5069-9600..48000", 48), "auto:48k-9600..48000");
+    EXPECT_EQ(in("auto:4539", 48), "auto:4539");
+    EXPECT_EQ(in("auto:4539-600..1200", 48), "auto:4539-600..1200");
     EXPECT_EQ(in("4539-600S", 48), "4539-600S");
     EXPECT_EQ(in("xauto:600..9600", 48), "xauto:600..9600");
 }
@@ -379,10 +384,10 @@ TEST(rate_range, both_ends_may_be_equal)
     const auto r = rate_range::parse("auto:600..600");
     ASSERT_TRUE(r);
     const auto list = r->modes();
-    ASSERT_EQ(list.size(), 2u);
+    ASSERT_EQ(list.size(), 6u);
     for (const mode& m : list)
         EXPECT_EQ(m.rate_bps, 600);
-    EXPECT_EQ(rate_range::parse("auto:600S..600S")->modes().size(), 1u);
+    EXPECT_EQ(rate_range::parse("auto:600S..600S")->modes().size(), 3u);
     EXPECT_THROW(rate_range::parse("auto:1200..600"), std::invalid_argument);
 }
 
@@ -405,13 +410,19 @@ TEST(rate_range, anything_else_is_refused_with_what_is_allowed)
                               "auto:600..",
                               "auto:..600",
                               "auto:600X..9600",
+                              "auto:4539-",
+                              "auto:4539-600",
+                              "auto:4285",
                               "auto:1200..600" }) {
         const std::string said = why(text);
         EXPECT_EQ(said.find("mode " + std::string(text) + ": allowed is auto"), 0u)
             << said;
         EXPECT_NE(said.find("rates 75, 150, 300, 600, "), std::string::npos) << said;
-        EXPECT_NE(said.find(" 9600" + ending), std::string::npos) << said;
+        EXPECT_NE(said.find("9600"), std::string::npos) << said;
+        EXPECT_NE(said.find("auto:4539 or auto:5069"), std::string::npos) << said;
     }
+    EXPECT_NE(why("auto:601..9600").find(" 16000" + ending), std::string::npos);
+    EXPECT_NE(why("auto:4539-1600..9600").find(" 9600" + ending), std::string::npos);
     for (const char* text :
          { "auto:48k-", "auto:48kx", "auto:7k", "auto:k", "auto:123k" }) {
         EXPECT_NE(why(text), "accepted") << text;
@@ -426,18 +437,29 @@ TEST(rate_range, auto_is_every_rate_of_the_bandwidth)
 {
     const auto all = rate_range::parse("auto");
     EXPECT_EQ(all->floor, mode::parse("4539-75S"));
-    EXPECT_EQ(all->ceiling, mode::parse("4539-9600S"));
+    EXPECT_EQ(all->ceiling, mode::parse("5069-3k-16000S"));
+    EXPECT_EQ(all->reference(), mode::parse("4539-9600S"));
     EXPECT_TRUE(all->long_allowed);
     const auto some = rate_range::parse("auto:600S..4539-1200S");
     EXPECT_FALSE(some->long_allowed);
-    EXPECT_EQ(some->modes(),
+    EXPECT_EQ(some->common_modes(),
               (std::vector<mode>{ mode::parse("4539-600S"), mode::parse("4539-1200S") }));
     const auto mixed = rate_range::parse("auto:600S..1200L");
-    EXPECT_EQ(mixed->modes(),
+    EXPECT_EQ(mixed->common_modes(),
               (std::vector<mode>{ mode::parse("4539-600S"),
                                   mode::parse("4539-600L"),
                                   mode::parse("4539-1200S"),
                                   mode::parse("4539-1200L") }));
+    for (const char* text : { "auto:4539", "auto:4539-75..9600" }) {
+        const auto old = rate_range::parse(text);
+        EXPECT_EQ(old->modes(), all->common_modes()) << text;
+        EXPECT_EQ(old->ceiling, mode::parse("4539-9600S")) << text;
+    }
+    EXPECT_EQ(rate_range::parse("auto:5069")->modes(),
+              rate_range::parse("auto:3k")->modes());
+    EXPECT_EQ(rate_range::parse("auto:5069-600S..600S")->modes(),
+              (std::vector<mode>{ mode::parse("5069-3k-600S"),
+                                  mode::parse("5069-3k-600S-k9") }));
     const auto wide = rate_range::parse("auto:48k-9600..48000");
     for (const mode& m : wide->modes()) {
         EXPECT_EQ(m.bandwidth_hz, 48000);

@@ -108,6 +108,8 @@ TEST(block_errors, come_from_the_fastest_mode_that_is_not_faster)
     EXPECT_EQ(serves("4539-1200L"), "4539-600S");
     EXPECT_EQ(serves("4539-9600S"), "4539-6400S");
     EXPECT_EQ(serves("4539-300S"), "") << "all are faster";
+    EXPECT_EQ(serves("5069-3k-6400S"), "5069-3k-2400S") << "not 4539-6400S";
+    EXPECT_EQ(serves("5069-3k-1200S"), "4539-600S") << "5069 has none so slow";
     EXPECT_EQ(c.source(mode::parse("4539-3200S")), s5066::curve_source::derived);
     // Shannon's bound of 3200 bit/s in 2400 Bd is 1.82 dB above that of 2400 bit/s.
     EXPECT_NEAR(*c.needed_db(mode::parse("4539-3200S")) -

@@ -20,7 +20,7 @@ const std::vector<double> slow_fading = { 24, 27, 31, 33, 32, 29, 23, 27, 32, 34
 unsigned
 in_vain(rate_estimator& e, std::optional<mode>& present, bool fast, unsigned rounds)
 {
-    const auto modes = rate_range::parse("auto")->modes();
+    const auto modes = rate_range::parse("auto:4539")->modes();
     unsigned lost = 0;
     for (unsigned k = 0; k < rounds; ++k) {
         const mode m = e.best(modes, present);
@@ -76,7 +76,7 @@ TEST(rate_estimator, learns_how_far_the_table_is_off)
 {
     const std::vector<double> steady(40, 12.0);
     const mode slow = mode::parse("4539-4800S"), fast = mode::parse("4539-6400S");
-    const auto modes = rate_range::parse("auto")->modes();
+    const auto modes = rate_range::parse("auto:4539")->modes();
     rate_estimator e;
     e.on_blocks(slow, steady);
     const double before = e.block_success(slow);
@@ -154,7 +154,7 @@ TEST(rate_estimator, forty_blocks_that_differ_rule_out_a_channel_without_fading)
 // Without the Doppler spread, every high rate has to fail first.
 TEST(rate_estimator, knows_fast_fading_by_its_doppler_spread)
 {
-    const auto modes = rate_range::parse("auto")->modes();
+    const auto modes = rate_range::parse("auto:4539")->modes();
     const mode first = mode::parse("4539-600S");
     rate_estimator without, with;
     without.on_blocks(first, fast_fading);
@@ -198,7 +198,7 @@ TEST(rate_estimator, a_short_block_that_reads_no_doppler_spread_proves_little)
 // Between the classes, arrivals decide.
 TEST(rate_estimator, a_doppler_spread_between_the_classes_bars_no_mode_that_arrives)
 {
-    const auto modes = rate_range::parse("auto")->modes();
+    const auto modes = rate_range::parse("auto:4539")->modes();
     const mode fast = mode::parse("4539-4800L");
     rate_estimator e;
     e.on_blocks(mode::parse("4539-600S"), fast_fading, 3.5);
@@ -271,7 +271,7 @@ TEST(mode_promise, a_window_lasts_for_the_rounds_that_its_last_d_pdu_takes)
 // no channel does both. The success of 600L is then no evidence for 1200L.
 TEST(rate_estimator, a_mode_worse_than_its_curve_stays_left_while_others_do_well)
 {
-    const auto modes = rate_range::parse("auto")->modes();
+    const auto modes = rate_range::parse("auto:4539")->modes();
     const mode slow = mode::parse("4539-600L"), fast = mode::parse("4539-1200L");
     std::vector<double> blocks;
     for (int k = 0; k < 26; ++k) {

@@ -3,6 +3,7 @@
 #include "trials/rate_trial.h"
 
 #include "s5066/rate/adaptive_rate.h"
+#include "sim/air/lock_step_pair.h"
 #include "sim/stations/traffic.h"
 #include "waveform/description.h"
 
@@ -32,13 +33,13 @@ std::shared_ptr<snr_trace> set_paths(emulated_air& air,
                                      station& a,
                                      station& b,
                                      const rate_trial& t,
-                                     const mode& fastest)
+                                     const mode& reference)
 {
     // Fading and the medium-term variation are independent. The swing is the same.
     trace_config there = t.channel, back = t.channel;
     there.duration_s = back.duration_s = t.duration_s;
     if (t.channel.signal_power == 0) {
-        there.signal_power = back.signal_power = kernel::mean_power(fastest);
+        there.signal_power = back.signal_power = kernel::mean_power(reference);
     }
     back.seed += 1000;
     back.mean_db = t.back_mean_db.value_or(back.mean_db);
@@ -90,7 +91,7 @@ rate_trial_result run(const rate_trial& t)
     c.mode = t.back_mode.empty() ? t.mode : t.back_mode;
     station b(s, air, c);
 
-    const auto trace = set_paths(air, a, b, t, modes.back());
+    const auto trace = set_paths(air, a, b, t, reference_mode(t.mode));
     a.on_trace = [&](const s5066::log_record& l) {
         if (t.log) {
             t.log(line("A", l));

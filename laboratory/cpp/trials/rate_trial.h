@@ -17,8 +17,8 @@ struct rate_trial {
     std::string mode = "auto"; //!< mode of both stations
     std::string back_mode;     //!< mode of the second station, which answers; empty: the
                                //!< same
-    //! Both directions, with independent fading. signal_power 0: that of the fastest
-    //! mode.
+    //! Both directions, with independent fading. signal_power 0: that of
+    //! reference_mode().
     trace_config channel;
     std::optional<double> back_mean_db; //!< mean for the way back; empty: the same
     double duration_s = 3600;

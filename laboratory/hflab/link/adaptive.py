@@ -15,6 +15,7 @@ from gnuradio.hf import hf_python as hf
 from gnuradio.hf.simulation import simulator
 from gnuradio.hf.options import option
 from .. import sweep
+from ..channel import capacity
 from gnuradio.hf.pictures import style
 from gnuradio.hf.simulation.block_errors import read
 from ..receiver import block_errors
@@ -26,9 +27,9 @@ SNRS_DB = (0, 5, 10, 15, 20, 25, 30)
 #: The channel of block_errors.csv that tells which fixed modes are worth a run.
 CURVES = {"AWGN": "awgn", "ITU-R Good": "moderate", "ITU-R Moderate": "moderate",
           "ITU-R Poor": "poor", "3 ms, 10 Hz": "high-moderate"}
-#: bit/s of the fixed modes.
-RATE_OF = {f"4539-{rate}{il}": rate for rate in (75, 150, 300, 600, 1200, 2400, 3200, 4800, 6400,
-                                                 8000, 9600) for il in "SL"}
+#: bit/s of the fixed modes: those of auto in 3 kHz.
+RATE_OF = {str(m): m.rate_bps for m in hf.mode.all() if m.bandwidth_hz == 3000
+           and m.interleaver in ("S", "L") and str(m) not in ("4539-12800S", "4539-12800L")}
 #: Independent blocks that a point of a curve is worth: it has 20 to 100, correlated by fading.
 INDEPENDENT = 16
 TARGET = 95.0  # % of the best fixed mode
@@ -68,15 +69,16 @@ class Cell:
 
 
 def _reference_power() -> float:
-    # All modes on the same air: the noise is that of the adaptive stations.
-    return hf.mode(hf.fastest_mode(ADAPTIVE)).mean_power
+    # All modes on the same air: the noise is that of the adaptive stations, whose SNR refers to
+    # the fastest mode that every station reads.
+    return hf.mode(hf.fastest_mode("auto:4539")).mean_power
 
 
 def goodput(mode: str, channel: str, snr_db: float, seconds: float, seed: int) -> float:
     """bit/s that one station delivers to the other by ARQ in this many seconds of station time,
     from the first call on."""
     # More than the fastest mode carries, so that the time ends it.
-    octets = int(9600 * seconds / 8) + 10000
+    octets = int(hf.mode(hf.fastest_mode(ADAPTIVE)).rate_bps * seconds / 8) + 10000
     result = simulator.simulate_real(mode, octets, channel=f"{CHANNELS[channel]} snr={snr_db}",
                                      seed=seed, limit_s=seconds, signal_power=_reference_power())
     if result["octets_altered"]:
@@ -85,11 +87,21 @@ def goodput(mode: str, channel: str, snr_db: float, seconds: float, seed: int) -
     return 8 * result["octets_delivered"] / seconds
 
 
+def curve_of(mode: str, channel: str) -> List[Any]:
+    """Measured blocks of a mode, or of constraint length 7 if 9 was not measured. Empty: of
+    neither."""
+    known = read()
+    return known.get((channel, mode)) or known.get((channel, mode.replace("-k9", ""))) or []
+
+
 def at_most(mode: str, channel: str, snr_db: float) -> float:
     """bit/s that a fixed mode can deliver by what `hf-lab bench curves` measured of its blocks:
-    those without errors, and two standard deviations more. The SNR is that of the fastest mode; at
+    those without errors, and two standard deviations more; 0 for a mode that was not measured there.
+    The SNR is that of the fastest mode; at
     the same peak others have more."""
-    points = read()[CURVES[channel], mode]
+    points = curve_of(mode, CURVES[channel])
+    if not points:
+        return 0.0
     snrs = [p.snr_db for p in points]
     good = [(p.blocks - p.bad_blocks) / max(p.blocks, 1) * (1 - p.lost / p.trials)
             for p in points]
@@ -223,7 +235,8 @@ def report(cells: Sequence[Cell]) -> str:
     met = sum(share >= TARGET for share in judged)
     return sweep.table(["channel", *(f"{s:g} dB" for s in snrs)], rows) + (
         f"\n\n{met} of {len(judged)} cells reach {TARGET:g} % of the best fixed mode; runs of a "
-        f"cell: {min((c.seeds for c in cells), default=0)}.")
+        f"cell: {min((c.seeds for c in cells), default=0)}. Gap: SNR beyond that at which the "
+        "capacity of 3 kHz is the goodput.")
 
 
 def _cell(cell: Optional[Cell]) -> str:
@@ -233,7 +246,9 @@ def _cell(cell: Optional[Cell]) -> str:
         return "no mode"
     said = f"{cell.share:.0f} %"
     said = said if cell.share >= TARGET else f"**{said}**"
-    return f"{said}: {cell.adaptive_bps:.0f} of {cell.best_bps:.0f} ({cell.best_mode[5:]})"
+    gap = capacity.words(cell.adaptive_bps, cell.snr_db, cell.channel != "AWGN")
+    mode = cell.best_mode.replace("4539-", "").replace("5069-3k-", "5069-")
+    return f"{said}: {cell.adaptive_bps:.0f} of {cell.best_bps:.0f} ({mode}), gap {gap}"
 
 
 def draw(cells: Sequence[Cell], path: str) -> None:

@@ -20,6 +20,7 @@ from gnuradio.hf import demodulation
 from gnuradio.hf import hf_python as hf
 from gnuradio.hf.options import option
 from .. import sweep
+from ..channel import capacity
 from .foreign_modems import Modem, RATE, Sent, ardop, codec2
 
 CHANNELS = ("awgn", "good", "moderate", "poor")
@@ -251,9 +252,10 @@ def report(cells: Sequence[Cell], octets: int, trials: int) -> str:
         rows.append([cell.channel, f"{cell.snr_db:g}",
                      *(_words(cell.best[name]) for name in names),
                      "-" if value is None else f"{value:.0f}",
-                     wanted if target is None or reached >= target else f"**{wanted}**, missed"])
+                     wanted if target is None or reached >= target else f"**{wanted}**, missed",
+                     capacity.words(reached, cell.snr_db, cell.channel != "awgn")])
     head = ["channel", "SNR, dB", *(f"{name}, bit/s" for name in names), "published, bit/s",
-            "target: best of the others"]
+            "target: best of the others", "gap to capacity"]
     return (sweep.table(head, rows) + f"\n\nMessages of {octets} octets one way without ARQ, "
             f"{trials} of each mode, with 95 % intervals and the best mode. The published column "
             "has ARQ both ways. It was octets per minute in 3 kHz, with mail overhead, on another "

@@ -30,7 +30,7 @@ def modes(bandwidth_khz: Optional[int] = None) -> List[str]:
         return [f"4539-{rate}{il}" for rate in MIDDLE_DB for il in "SL"]
     return [str(m) for m in hf.mode.all()
             if m.waveform is not None and m.bandwidth_hz == 1000 * bandwidth_khz
-            and m.interleaver in ("S", "L") and m.constraint_length == 7]
+            and m.interleaver in ("S", "L")]
 
 
 def middle_db(mode: str, channel: str) -> float:

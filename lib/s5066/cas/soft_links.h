@@ -98,7 +98,7 @@ private:
     //! Reception window of a link control C_PDU.
     uint16_t window_of(const peer& p, c_pdu_type type) const;
     //! Takes the reception window of the peer's request or acceptance.
-    void note_large(peer& p, uint16_t window);
+    void note_window(peer& p, uint16_t shown);
     void refused(station_time now, peer& p, link_reject_reason why);
     static void end_quietly(peer& p);
     d_pdu make_c_pdu(const peer& p, c_pdu_type type, uint8_t low, uint16_t id) const;

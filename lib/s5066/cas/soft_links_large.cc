@@ -5,7 +5,6 @@
 
 #include "s5066/cas/soft_links.h"
 #include "s5066/dts/tx/segment_length.h"
-#include "waveform/family.h"
 
 namespace gr::hf::s5066 {
 
@@ -20,18 +19,21 @@ uint16_t soft_links::window_of(const peer& p, c_pdu_type type) const
     if (!accepted && type != c_pdu_type::link_request) {
         return link_window;
     }
-    if (!d_node.config.uses_large_windows()) {
-        return accepted ? naming_window : link_window;
+    uint16_t window = accepted ? naming_window : link_window;
+    if (d_node.config.uses_large_windows()) {
+        window = p.arq.large ? large_window_mark : has_large_window;
     }
-    return p.arq.large ? large_window_mark : has_large_window;
+    return d_node.modes.reads_5069() ? with_5069(window) : window;
 }
 
 // What the peer supports is known only from its own link control. S5066-EP7 announces the
 // EP5 that was never published; ours differs.
-void soft_links::note_large(peer& p, uint16_t window)
+void soft_links::note_window(peer& p, uint16_t shown)
 {
+    const uint16_t window = without_5069(shown);
     p.link.takes_large = window == has_large_window || window == large_window_mark;
     d_node.modes.policy->on_window(p.addr, offers_large(p));
+    d_node.modes.policy->on_reads_5069(p.addr, reads_5069(shown));
 }
 
 bool soft_links::offers_large(const peer& p) const
@@ -39,8 +41,7 @@ bool soft_links::offers_large(const peer& p) const
     // In 3 kHz, rate adaptation falls back to modes that no window bounds. There large
     // windows gained nothing, and 1 to 4 % were lost at 6 dB
     // (what_was_cut_for_a_fast_mode_goes_in_a_slow_one).
-    const bool slow = d_node.modes.adaptive &&
-                      !kernel::family_of(d_node.modes.data_mode).link.many_bandwidths;
+    const bool slow = d_node.modes.adaptive && d_node.modes.of_4539;
     return d_node.config.uses_large_windows() && p.link.takes_large && !slow;
 }
 

@@ -48,7 +48,7 @@ void node_config::validate() const
         }
     }
     const auto range = rate_range::parse(mode);
-    const auto data = range ? range->ceiling : gr::hf::mode::parse(mode);
+    const auto data = range ? range->reference() : gr::hf::mode::parse(mode);
     kernel::timing_of(data);
     if (drc && kernel::family_of(data).link.many_bandwidths) {
         throw std::invalid_argument(

@@ -21,7 +21,7 @@ struct node_config {
     address own;                 //!< node address of this station
     std::vector<address> groups; //!< received besides the broadcast address
     /*! \brief Mode of transmissions with data: a mode (gr::hf::mode), or the range for
-     *         rate adaptation, as in "auto:75..9600" (rate_range::parse()).
+     *         rate adaptation, as in "auto:75..9600" or "auto:4539" (rate_range::parse()).
      */
     std::string mode = "4539-600S";
 

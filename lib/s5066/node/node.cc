@@ -75,7 +75,10 @@ void node::impl::set_mode(const std::string& m)
     node_config asked = d_node.config;
     asked.mode = m;
     asked.validate();
-    const auto range = rate_range::parse(m);
+    auto range = rate_range::parse(m);
+    if (range && asked.drc) {
+        range = range->of_one_standard(); // no rate change has a code for 5069
+    }
     if (range) {
         d_node.modes.data_mode = range->ceiling;
         station_time longest_preamble{};
@@ -84,17 +87,20 @@ void node::impl::set_mode(const std::string& m)
             longest_preamble = std::max(longest_preamble, t.block_begin(0));
         }
         d_access.set_modes(d_node.modes.data_mode.bandwidth_hz, longest_preamble);
-        // In 3 kHz no transmission is bounded by either window.
-        const bool wide = kernel::family_of(range->ceiling).link.many_bandwidths;
+        d_node.modes.of_4539 = range->of_4539;
+        d_node.modes.of_5069 = range->of_5069;
         d_node.modes.policy = std::make_unique<adaptive_rate_policy>(
             *range,
-            wide && d_node.config.uses_large_windows() ? large_window : usual_window);
+            !range->of_4539 && d_node.config.uses_large_windows() ? large_window
+                                                                  : usual_window);
     } else {
         const auto data = gr::hf::mode::parse(m);
         const auto acks = ack_modes_of(d_node.config, data);
         kernel::timing_of(acks.front());
         const auto timing = kernel::timing_of(data);
         d_node.modes.data_mode = data;
+        d_node.modes.of_5069 = kernel::family_of(data).link.many_bandwidths;
+        d_node.modes.of_4539 = !d_node.modes.of_5069;
         d_access.set_modes(data.bandwidth_hz, timing.block_begin(0));
         // Cost of a lost ACK: the peer waits in vain, then asks with a short
         // transmission. About half of its data are needed again, so half of its time is

@@ -166,7 +166,8 @@ constexpr std::array<interleaver, 4> wideband_interleavers = { interleaver::ultr
                                                                interleaver::short_,
                                                                interleaver::medium,
                                                                interleaver::long_ };
-constexpr int usual_constraint_length = 7;
+// Constraint lengths by bits 1-0. The other two values are no advice.
+constexpr unsigned advice_of_length_7 = 2, advice_of_length_9 = 3;
 constexpr size_t most_rates = 16; // a field of four bits
 
 const std::vector<int>& wideband_rates(int bandwidth_hz)
@@ -196,21 +197,22 @@ std::optional<uint16_t> encode_wideband_advice(const mode& m)
     const auto il =
         std::find(wideband_interleavers.begin(), wideband_interleavers.end(), m.il);
     if (rate == list.end() || rate - list.begin() >= std::ptrdiff_t(most_rates) ||
-        il == wideband_interleavers.end() ||
-        m.constraint_length != usual_constraint_length) {
+        il == wideband_interleavers.end()) {
         return std::nullopt;
     }
-    return make_eow(eow_type::wideband_advice,
-                    static_cast<unsigned>(rate - list.begin()) << 4 |
-                        static_cast<unsigned>(il - wideband_interleavers.begin()) << 2 |
-                        static_cast<unsigned>(rate_other::advisory));
+    return make_eow(
+        eow_type::wideband_advice,
+        static_cast<unsigned>(rate - list.begin()) << 4 |
+            static_cast<unsigned>(il - wideband_interleavers.begin()) << 2 |
+            (m.constraint_length == 9 ? advice_of_length_9 : advice_of_length_7));
 }
 
 std::optional<mode> decode_wideband_advice(uint16_t eow, int bandwidth_hz)
 {
     const auto& list = wideband_rates(bandwidth_hz);
     const size_t rate = eow >> 4 & 0xf;
-    if (rate >= list.size() || (eow & 3) < static_cast<unsigned>(rate_other::advisory)) {
+    const unsigned code = eow & 3;
+    if (rate >= list.size() || code < advice_of_length_7) {
         return std::nullopt;
     }
     // Waveform 0 has no ultra short interleaver.
@@ -218,7 +220,7 @@ std::optional<mode> decode_wideband_advice(uint16_t eow, int bandwidth_hz)
     const auto it = std::find_if(all.begin(), all.end(), [&](const mode& m) {
         return facts(m).many_bandwidths && m.bandwidth_hz == bandwidth_hz &&
                m.rate_bps == list[rate] && m.il == wideband_interleavers[eow >> 2 & 3] &&
-               m.constraint_length == usual_constraint_length;
+               m.constraint_length == (code == advice_of_length_9 ? 9 : 7);
     });
     return it != all.end() ? std::optional(*it) : std::nullopt;
 }

@@ -113,10 +113,10 @@ std::optional<mode> find_mode(const rate_parameters& p, uint8_t& why);
  *         standard defines it for the rate change procedure. Sending it in any D_PDU is
  *         our choice.
  *
- * EOW 1 has no code for wideband modes. They use EOW 8, which is our own. Bits 7-4 are
+ * EOW 1 has no code for modes of 5069. They use EOW 8, which is our own. Bits 7-4 are
  * the index of the rate among those of the bandwidth, lowest first. Bits 3-2 are the
- * interleaver: 0 ultra short, 1 short, 2 medium, 3 long. Bits 1-0 are as in EOW 1. The
- * bandwidth is that of the channel, the constraint length 7.
+ * interleaver: 0 ultra short, 1 short, 2 medium, 3 long. Bits 1-0 are 2 for constraint
+ * length 7 and 3 for 9. The bandwidth is that of the channel.
  *  \return empty for modes without a code
  */
 std::optional<uint16_t> encode_rate_advice(const mode& m);

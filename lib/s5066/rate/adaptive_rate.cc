@@ -65,22 +65,36 @@ bool is_long(const mode& m) { return m.il == interleaver::long_; }
 
 } // namespace
 
-adaptive_rate_policy::adaptive_rate_policy(const rate_range& range, unsigned window)
-    : d_range(range), d_modes(range.modes()), d_window(window)
+adaptive_rate_policy::mode_set::mode_set(std::vector<mode> all)
+    : data(std::move(all)),
+      lowest(*std::min_element(data.begin(), data.end(), [](auto& a, auto& b) {
+          return needed_db(a) < needed_db(b);
+      }))
 {
     // Where the preambles of short interleavers are not found, the longest one is.
-    if (is_long(lowest())) {
-        d_ack_modes.push_back(lowest());
+    if (is_long(lowest)) {
+        acks.push_back(lowest);
     }
-    for (const mode& m : d_modes) {
+    for (const mode& m : data) {
         if (!is_long(m)) {
             const mode a = default_ack_mode(m);
-            d_ack_modes.push_back(m);
+            acks.push_back(m);
             if (a != m) {
-                d_ack_modes.push_back(a);
+                acks.push_back(a);
             }
         }
     }
+}
+
+adaptive_rate_policy::adaptive_rate_policy(const rate_range& range, unsigned window)
+    : d_all(range.modes()), d_common(range.common_modes()), d_window(window)
+{
+}
+
+const adaptive_rate_policy::mode_set&
+adaptive_rate_policy::modes_for(const station& s) const
+{
+    return s.reads_5069 ? d_all : d_common;
 }
 
 adaptive_rate_policy::station& adaptive_rate_policy::of(address peer)
@@ -93,8 +107,20 @@ adaptive_rate_policy::station& adaptive_rate_policy::of(address peer)
 
 void adaptive_rate_policy::on_new_channel(address peer)
 {
-    if (const auto it = d_stations.find(peer.raw()); it != d_stations.end())
+    if (const auto it = d_stations.find(peer.raw()); it != d_stations.end()) {
+        const bool reads_5069 = it->second.reads_5069;
         it->second = station(it->second.in.window());
+        it->second.reads_5069 = reads_5069;
+    }
+}
+
+void adaptive_rate_policy::on_reads_5069(address peer, bool yes)
+{
+    station& s = of(peer);
+    if (s.reads_5069 && !yes) { // what it advised is of no use now
+        s.advised.reset();
+    }
+    s.reads_5069 = yes;
 }
 
 void adaptive_rate_policy::on_window(address peer, bool large)
@@ -104,22 +130,13 @@ void adaptive_rate_policy::on_window(address peer, bool large)
     s.out.set_window(large ? d_window : usual_window);
 }
 
-// The mode that needs the least SNR.
-const mode& adaptive_rate_policy::lowest() const
-{
-    return *std::min_element(d_modes.begin(), d_modes.end(), [](auto& a, auto& b) {
-        return needed_db(a) < needed_db(b);
-    });
-}
-
 // The fastest short mode that needs db less SNR than m. Without one, the slowest short
 // mode. If even that is expected to fail, the one that needs the least SNR.
-mode adaptive_rate_policy::below(const mode& m, double db) const
+mode adaptive_rate_policy::below(const mode_set& modes, const mode& m, double db)
 {
-    const mode& least = lowest();
-    const bool far = needed_db(m) - db < needed_db(least) - fall_db;
-    const mode* found = far ? &least : &d_modes.front();
-    for (const mode& c : d_modes) {
+    const bool far = needed_db(m) - db < needed_db(modes.lowest) - fall_db;
+    const mode* found = far ? &modes.lowest : &modes.data.front();
+    for (const mode& c : modes.data) {
         if (!is_long(c) && needed_db(c) <= needed_db(m) - db &&
             needed_db(c) >= needed_db(*found)) {
             found = &c;
@@ -135,34 +152,42 @@ mode adaptive_rate_policy::data_mode(const station& s, const tx_context& c)
         // A call is repeated only a few times, so each falls by twice as much.
         const double steps =
             s.advised || s.out.known() ? c.silent_rounds : 2 * c.silent_rounds;
-        return below(s.last, fall_db * steps);
+        // The peer may have restarted as a station that reads the common modes alone.
+        const bool doubt = c.silent_rounds >= most_unheard;
+        return below(doubt ? d_common : modes_for(s), s.last, fall_db * steps);
     }
+    const auto& modes = modes_for(s).data;
     if (s.advised) {
         d_why = s.advised_fails ? mode_reason::advice_fails : mode_reason::advice;
+        const bool ours =
+            std::find(modes.begin(), modes.end(), *s.advised) != modes.end();
+        if (ours && !s.advised_fails) {
+            return *s.advised;
+        }
         // Nearest mode of our own range that is not faster.
         std::vector<mode> list;
-        for (const mode& m : d_modes) {
+        for (const mode& m : modes) {
             if (m.rate_bps <= s.advised->rate_bps &&
                 (!is_long(m) || is_long(*s.advised))) {
                 list.push_back(m);
             }
         }
         if (list.empty()) {
-            return d_modes.front();
+            return modes.front();
         }
         // The peer cannot know that its advice fails, since nothing of it arrives.
         return s.advised_fails ? s.out.best(list) : list.back();
     }
     if (s.out.known()) {
         d_why = mode_reason::own_estimate;
-        return s.out.best(s.proven ? d_modes : within_reach(s));
+        return s.out.best(s.proven ? modes : within_reach(s));
     }
     d_why = mode_reason::nothing_known;
     // Nothing is known: a rate that works on most channels.
-    const mode* found = &d_modes.front();
-    for (const mode& m : d_modes) {
+    const mode* found = &modes.front();
+    for (const mode& m : modes) {
         const bool robust = m.rate_bps <= first_bps * (m.bandwidth_hz / first_hz);
-        found = robust && !is_long(m) ? &m : found;
+        found = robust && !is_long(m) && m.rate_bps > found->rate_bps ? &m : found;
     }
     return *found;
 }
@@ -189,7 +214,7 @@ std::vector<mode> adaptive_rate_policy::robust_modes(const station& s) const
 {
     const double limit_db = answer_limit_db(s);
     std::vector<mode> list;
-    for (const mode& m : d_ack_modes) {
+    for (const mode& m : modes_for(s).acks) {
         if (list.empty() || needed_db(m) <= limit_db) {
             list.push_back(m);
         }
@@ -201,7 +226,7 @@ std::vector<mode> adaptive_rate_policy::within_reach(const station& s) const
 {
     const double limit_db = s.reaches_db.value_or(1e9);
     std::vector<mode> list;
-    for (const mode& m : d_modes) {
+    for (const mode& m : modes_for(s).data) {
         if (list.empty() || needed_db(m) <= limit_db) {
             list.push_back(m);
         }
@@ -295,7 +320,7 @@ void adaptive_rate_policy::on_reception(station_time, address peer, const recept
         s.in.on_blocks(r.m, r.block_snr_db, r.doppler_hz);
     }
     s.in.on_d_pdus(r.m, r.good_d_pdus, r.lost_d_pdus, r.d_pdu_octets);
-    s.wanted = s.in.best(d_modes, s.wanted);
+    s.wanted = s.in.best(modes_for(s).data, s.wanted);
     if (r.read) {
         // Fading is the same in both directions. The level differs as the two advised
         // modes do.
@@ -335,8 +360,9 @@ void adaptive_rate_policy::try_faster(station& s, const reception& r) const
         return;
     }
     std::vector<mode> faster;
-    std::copy_if(d_modes.begin(),
-                 d_modes.end(),
+    const auto& modes = modes_for(s).data;
+    std::copy_if(modes.begin(),
+                 modes.end(),
                  std::back_inserter(faster),
                  [&](const mode& m) { return m.rate_bps > r.m.rate_bps; });
     if (faster.empty()) {

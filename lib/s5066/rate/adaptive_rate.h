@@ -15,7 +15,8 @@ namespace gr::hf::s5066 {
  * Each station advises its peers, in any D_PDU, of the mode in which it would receive
  * best. The sender follows within its own range. It falls back at once when the peer does
  * not answer, and asks with a short transmission. Peers that send no advice are judged by
- * the SNR of their signal and by their acknowledgements.
+ * the SNR of their signal and by their acknowledgements. A peer that has not shown that
+ * it reads more gets the common modes of the range alone (rate_range::common_modes()).
  */
 class adaptive_rate_policy : public rate_policy
 {
@@ -33,14 +34,23 @@ public:
     void on_silence(station_time now, address peer) override;
     void on_new_channel(address peer) override;
     void on_window(address peer, bool large) override;
+    void on_reads_5069(address peer, bool yes) override;
     void on_advice(station_time now, address peer, const mode& m) override;
     std::optional<mode> advice(address peer) const override;
     std::optional<size_t> segment_octets(address peer, const mode& m) const override;
 
 private:
+    // Modes for a peer.
+    struct mode_set {
+        explicit mode_set(std::vector<mode> all);
+        std::vector<mode> data;
+        std::vector<mode> acks;
+        mode lowest; // needs the least SNR
+    };
     struct station {
         explicit station(unsigned window) : in(window), out(window) {}
 
+        bool reads_5069 = false;        // besides 4539, in 3 kHz
         rate_estimator in;              // channel from the peer to us
         rate_estimator out;             // channel from us to the peer
         std::optional<mode> advised;    // the peer's last advice
@@ -73,14 +83,13 @@ private:
     static double better_there_db(const station& s);
     std::vector<mode> within_reach(const station& s) const;
     static void note_answer(station& s, const reception& r);
-    const mode& lowest() const;
-    mode below(const mode& m, double db) const;
+    const mode_set& modes_for(const station& s) const;
+    static mode below(const mode_set& modes, const mode& m, double db);
     void try_faster(station& s, const reception& r) const;
     station& of(address peer);
 
-    rate_range d_range;
-    std::vector<mode> d_modes;
-    std::vector<mode> d_ack_modes;
+    mode_set d_all;
+    mode_set d_common;
     unsigned d_window;
     std::map<uint32_t, station> d_stations; // by raw address
     mode_reason d_why = mode_reason::nothing_known;

@@ -50,8 +50,8 @@ enum class curve_source {
  * - A mode outside 3 kHz uses the curve of the same waveform in 3 kHz, at the same SNR in
  *   its own band. The same waveform has the same constellation and the nearest number of
  *   bits per symbol.
- * - A waveform of 3 kHz uses the curve of the fastest mode that is not faster, of 4539 if
- *   it is of 4539 itself. The curve is shifted up by the difference of the Shannon bounds
+ * - A waveform of 3 kHz uses the curve of the fastest mode that is not faster, of its own
+ *   standard. One of 5069 uses 4539 if its own has none. The curve is shifted up by the difference of the Shannon bounds
  *   of both rates (none for equal rates).
  */
 class block_error_curves

@@ -20,7 +20,7 @@ using table = std::array<double, highest_db - lowest_db + 1>;
 table best_of_all_modes()
 {
     table best{};
-    for (const auto& m : rate_range::parse("auto")->modes()) {
+    for (const auto& m : rate_range::parse("auto:4539")->modes()) {
         const auto& promises = mode_promises::of(m);
         for (size_t k = 0; k < best.size(); ++k) {
             const double snr_db = lowest_db + static_cast<double>(k);

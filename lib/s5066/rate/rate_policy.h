@@ -100,6 +100,9 @@ public:
     //! A link with \p peer is requested by either side. \p large: both sides have large
     //! windows.
     virtual void on_window(address peer, bool large) { (void)peer, (void)large; }
+    //! A link with \p peer is requested by either side, and shows whether the peer
+    //! receives the modes of 5069 in 3 kHz. If nothing was shown it knows 4539 alone.
+    virtual void on_reads_5069(address peer, bool yes) { (void)peer, (void)yes; }
     //! \p peer advises us to send to it in mode \p m.
     virtual void on_advice(station_time now, address peer, const mode& m)
     {

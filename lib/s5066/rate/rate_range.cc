@@ -8,39 +8,35 @@
 #include <algorithm>
 #include <map>
 #include <stdexcept>
+#include <tuple>
 
 namespace gr::hf::s5066 {
 
 namespace {
 
-// True for modes that rate adaptation uses: those of 4539 with a code in EOW 1, and those
-// of 5069 with the same interleavers and the usual code.
-bool usable(const mode& m, int bandwidth_hz)
-{
-    const bool wideband = kernel::family_of(m).link.many_bandwidths;
-    return wideband == (bandwidth_hz != 0) &&
-           (!wideband || m.bandwidth_hz == bandwidth_hz) &&
-           (m.il == interleaver::short_ || m.il == interleaver::long_) &&
-           encode_rate_advice(m);
-}
+constexpr int narrow_hz = 3000;
 
-// Modes that can be advised, by rate, short before long. 0 Hz: those of 4539.
+bool is_5069(const mode& m) { return kernel::family_of(m).link.many_bandwidths; }
+
+bool is_short(const mode& m) { return m.il == interleaver::short_; }
+
+// Modes that can be advised in a bandwidth: short or long interleaver, with a code in EOW
+// 1 or 8. Ordered as rate_range::modes().
 const std::vector<mode>& advisable(int bandwidth_hz)
 {
     static const auto all = [] {
         std::map<int, std::vector<mode>> lists;
-        lists[0];
         for (const mode& m : mode::all()) {
-            const int hz = kernel::family_of(m).link.many_bandwidths ? m.bandwidth_hz : 0;
-            if (usable(m, hz)) {
-                lists[hz].push_back(m);
+            if ((is_short(m) || m.il == interleaver::long_) && encode_rate_advice(m)) {
+                lists[m.bandwidth_hz].push_back(m);
             }
         }
+        const auto place = [](const mode& m) {
+            return std::tuple(m.rate_bps, !is_short(m), is_5069(m), m.constraint_length);
+        };
         for (auto& [hz, list] : lists) {
-            std::stable_sort(list.begin(), list.end(), [](const mode& a, const mode& b) {
-                return a.rate_bps != b.rate_bps
-                           ? a.rate_bps < b.rate_bps
-                           : a.il == interleaver::short_ && a.il != b.il;
+            std::stable_sort(list.begin(), list.end(), [&](const mode& a, const mode& b) {
+                return place(a) < place(b);
             });
         }
         return lists;
@@ -54,42 +50,58 @@ const std::vector<mode>& advisable(int bandwidth_hz)
 std::string rates_of(const std::vector<mode>& list)
 {
     std::string text;
+    int last_bps = 0;
     for (const mode& m : list) {
-        if (m.il == interleaver::short_) {
+        if (m.rate_bps != last_bps) {
             text += (text.empty() ? "" : ", ") + std::to_string(m.rate_bps);
+            last_bps = m.rate_bps;
         }
     }
     return text;
 }
 
-[[noreturn]] void refuse(const std::string& text, int bandwidth_hz)
+[[noreturn]] void refuse(const std::string& text, const std::vector<mode>& list)
 {
-    const auto& list = advisable(bandwidth_hz);
     throw std::invalid_argument(
         "mode " + text.substr(0, 60) +
         ": allowed is auto, auto:<rate>..<rate> or, for the short interleaver only, "
         "auto:<rate>S..<rate>S, with rates " +
-        rates_of(list.empty() ? advisable(0) : list) +
-        ", the lower one first; in wider bands auto:<kHz>k or "
+        rates_of(list.empty() ? advisable(narrow_hz) : list) +
+        ", the lower one first; auto:4539 or auto:5069 for one standard, also "
+        "auto:4539-<rate>..<rate>; in wider bands auto:<kHz>k or "
         "auto:<kHz>k-<rate>..<rate>, "
         "with kHz 3, 6, 9, 12, 15, 18, 21, 24, 30, 36, 42 and 48");
 }
 
-// Removes "48k" or "48k-" from the start of a range and returns its bandwidth; 0 without
-// one.
-int take_bandwidth(std::string& range)
+// The part of a range before its rates.
+struct range_head {
+    int bandwidth_hz = narrow_hz;
+    bool of_4539 = true, of_5069 = true;
+    std::string rates; // the rest; empty: all
+};
+
+// Reads "4539", "5069" or "48k", with or without "-" and rates. Empty for "48k-" or
+// "48kx".
+std::optional<range_head> head_of(const std::string& text)
 {
-    const size_t k = range.find_first_not_of("0123456789");
-    if (k == 0 || k > 2 || k == std::string::npos || range[k] != 'k') {
-        return 0;
+    range_head h;
+    h.rates = text;
+    const size_t end = text.find('-');
+    const std::string word = text.substr(0, end);
+    const bool digits = word.size() > 1 &&
+                        word.find_first_not_of("0123456789") == word.size() - 1 &&
+                        word.back() == 'k';
+    if (word != "4539" && word != "5069" && !digits) {
+        return h;
     }
-    const int khz = std::stoi(range.substr(0, k));
-    const bool more = k + 1 < range.size();
-    if (more && range[k + 1] != '-') {
-        return -1;
+    if (end == text.size() - 1 || word.size() > 4) {
+        return std::nullopt;
     }
-    range.erase(0, more ? k + 2 : k + 1);
-    return more && range.empty() ? -1 : 1000 * khz;
+    h.rates = end == std::string::npos ? "" : text.substr(end + 1);
+    h.of_4539 = word == "4539";
+    h.of_5069 = !h.of_4539;
+    h.bandwidth_hz = digits ? 1000 * std::stoi(word) : narrow_hz;
+    return h;
 }
 
 // Parses one end of a range; short_only becomes false if it does not name the short
@@ -108,7 +120,7 @@ std::optional<mode> end_of(std::string s, const std::vector<mode>& list, bool& s
         }
     }
     const auto found = std::find_if(list.begin(), list.end(), [&s](const mode& m) {
-        return std::to_string(m.rate_bps) == s && m.il == interleaver::short_;
+        return std::to_string(m.rate_bps) == s && is_short(m);
     });
     return found == list.end() ? std::nullopt : std::optional(*found);
 }
@@ -121,31 +133,40 @@ std::optional<rate_range> rate_range::parse(const std::string& text)
         return std::nullopt;
     }
     if (text != "auto" && text[4] != ':') {
-        refuse(text, 0);
+        refuse(text, {});
     }
-    std::string range = text == "auto" ? "" : text.substr(5);
-    const int hz = take_bandwidth(range);
-    const auto& list = advisable(hz);
-    if (list.empty() || (range.empty() && hz == 0 && text != "auto")) {
-        refuse(text, hz);
+    const auto head = text == "auto" ? range_head() : head_of(text.substr(5));
+    if (!head || text == "auto:") {
+        refuse(text, {});
     }
     rate_range r;
-    if (range.empty()) {
-        r.floor = list.front();
-        r.ceiling = *std::find_if(list.rbegin(), list.rend(), [](const mode& m) {
-            return m.il == interleaver::short_;
-        });
+    r.of_4539 = head->of_4539;
+    r.of_5069 = head->of_5069;
+    std::vector<mode> list;
+    for (const mode& m : advisable(head->bandwidth_hz)) {
+        if (is_5069(m) ? r.of_5069 : r.of_4539) {
+            list.push_back(m);
+        }
+    }
+    if (list.empty()) {
+        refuse(text, list);
+    }
+    r.floor = list.front();
+    r.ceiling = *std::find_if(list.begin(), list.end(), [&list](const mode& m) {
+        return m.rate_bps == list.back().rate_bps;
+    });
+    if (head->rates.empty()) {
         return r;
     }
-    const size_t dots = range.find("..");
+    const size_t dots = head->rates.find("..");
     if (dots == std::string::npos) {
-        refuse(text, hz);
+        refuse(text, list);
     }
     bool short_only = true;
-    const auto low = end_of(range.substr(0, dots), list, short_only);
-    const auto high = end_of(range.substr(dots + 2), list, short_only);
+    const auto low = end_of(head->rates.substr(0, dots), list, short_only);
+    const auto high = end_of(head->rates.substr(dots + 2), list, short_only);
     if (!low || !high || low->rate_bps > high->rate_bps) {
-        refuse(text, hz);
+        refuse(text, list);
     }
     r.floor = *low;
     r.ceiling = *high;
@@ -156,27 +177,60 @@ std::optional<rate_range> rate_range::parse(const std::string& text)
 std::string rate_range::in_bandwidth(const std::string& text, int bandwidth_khz)
 {
     const bool open = text == "auto";
-    if (bandwidth_khz == 3 || (!open && text.compare(0, 5, "auto:") != 0)) {
+    if (bandwidth_khz == narrow_hz / 1000 ||
+        (!open && text.compare(0, 5, "auto:") != 0)) {
         return text;
     }
-    std::string range = open ? "" : text.substr(5);
-    if (take_bandwidth(range) != 0) {
+    const std::string range = open ? "" : text.substr(5);
+    const auto head = head_of(range);
+    const bool of_5069_alone = range.compare(0, 4, "5069") == 0;
+    if (!head || (head->rates != range && !of_5069_alone)) {
         return text;
     }
-    return "auto:" + std::to_string(bandwidth_khz) + "k" + (open ? "" : "-" + range);
+    return "auto:" + std::to_string(bandwidth_khz) + "k" +
+           (head->rates.empty() ? "" : "-" + head->rates);
 }
 
 std::vector<mode> rate_range::modes() const
 {
-    const bool wideband = kernel::family_of(floor).link.many_bandwidths;
     std::vector<mode> list;
-    for (const mode& m : advisable(wideband ? floor.bandwidth_hz : 0)) {
+    for (const mode& m : advisable(floor.bandwidth_hz)) {
         if (m.rate_bps >= floor.rate_bps && m.rate_bps <= ceiling.rate_bps &&
-            (m.il == interleaver::short_ || long_allowed)) {
+            (is_short(m) || long_allowed) && (is_5069(m) ? of_5069 : of_4539)) {
             list.push_back(m);
         }
     }
     return list;
+}
+
+std::vector<mode> rate_range::common_modes() const
+{
+    auto list = modes();
+    const auto first_of_5069 = std::stable_partition(
+        list.begin(), list.end(), [](const mode& m) { return !is_5069(m); });
+    if (first_of_5069 != list.begin()) {
+        list.erase(first_of_5069, list.end());
+    }
+    return list;
+}
+
+rate_range rate_range::of_one_standard() const
+{
+    const auto list = common_modes();
+    rate_range r = *this;
+    r.floor = list.front();
+    r.ceiling = reference();
+    r.of_5069 = is_5069(list.front());
+    r.of_4539 = !r.of_5069;
+    return r;
+}
+
+mode rate_range::reference() const
+{
+    const auto list = common_modes();
+    return *std::find_if(list.begin(), list.end(), [&list](const mode& m) {
+        return m.rate_bps == list.back().rate_bps;
+    });
 }
 
 } // namespace gr::hf::s5066

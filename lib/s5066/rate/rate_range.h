@@ -10,26 +10,43 @@
 
 namespace gr::hf::s5066 {
 
-//! Range that a rate policy may choose from: rates, and short or long interleavers.
+//! Range that a rate policy may choose from: standards, rates, and short or long
+//! interleavers.
 struct rate_range {
     mode floor;
     mode ceiling;
     bool long_allowed = true;
+    bool of_4539 = true; //!< has modes of STANAG 4539 (3 kHz only)
+    bool of_5069 = true; //!< has modes of STANAG 5069, with both constraint lengths
 
-    /*! \brief Parses "auto" (75 to 9600 bit/s in 3 kHz), "auto:600..9600" or, with the
-     *         short interleaver only, "auto:600S..9600S"; "auto:48k" for the wideband
-     *         modes of 48 kHz, "auto:48k-9600..240000" for some of them.
+    /*! \brief Parses a range.
+     *
+     *     auto                   3 kHz: every mode of 4539 and 5069
+     *     auto:600..9600         these rates
+     *     auto:600S..9600S       the short interleaver only
+     *     auto:4539  auto:5069   3 kHz: one standard
+     *     auto:48k               5069 in 48 kHz
+     *     auto:48k-9600..240000  a bandwidth or a standard, and rates
+     *
      *  \return empty if \p text does not start with "auto"
      *  \throws std::invalid_argument naming \p text and what is allowed
      */
     static std::optional<rate_range> parse(const std::string& text);
     /*! \brief Adds the bandwidth of the channel to a range without one.
-     *  \details "auto" and "auto:600..9600" become ranges of \p bandwidth_khz. 3 kHz
-     *         means the modes of 4539. Other texts stay as they are.
+     *  \details "auto", "auto:5069" and "auto:600..9600" become ranges of
+     *         \p bandwidth_khz. In 3 kHz, every text stays as it is, and so do other
+     *         texts.
      */
     static std::string in_bandwidth(const std::string& text, int bandwidth_khz);
-    //! Modes of the range that can be chosen and advised, by rate, short before long.
+    //! Modes of the range that can be chosen and advised, by rate, short before long,
+    //! 4539 before 5069, constraint length 7 before 9.
     std::vector<mode> modes() const;
+    //! Those of modes() that a peer of unknown ability reads: 4539, if the range has it.
+    std::vector<mode> common_modes() const;
+    //! The range of common_modes().
+    rate_range of_one_standard() const;
+    //! The mode whose mean power an SNR refers to: the fastest of common_modes().
+    mode reference() const;
 };
 
 } // namespace gr::hf::s5066

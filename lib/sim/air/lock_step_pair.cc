@@ -22,7 +22,7 @@ kernel::half_duplex_options modem_of(const std::string& mode_text,
 double power_of(const std::string& mode_text, const waveform_link& link)
 {
     return link.signal_power > 0 ? link.signal_power
-                                 : kernel::mean_power(fastest_mode(mode_text));
+                                 : kernel::mean_power(reference_mode(mode_text));
 }
 
 } // namespace
@@ -31,6 +31,12 @@ mode fastest_mode(const std::string& text)
 {
     const auto range = s5066::rate_range::parse(text);
     return range ? range->ceiling : mode::parse(text);
+}
+
+mode reference_mode(const std::string& text)
+{
+    const auto range = s5066::rate_range::parse(text);
+    return range ? range->reference() : mode::parse(text);
 }
 
 lock_step_pair::lock_step_pair(const std::array<s5066::node_config, 2>& nodes,

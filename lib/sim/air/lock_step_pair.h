@@ -14,8 +14,8 @@ namespace gr::hf::sim {
 //! Real waveforms between two stations.
 struct waveform_link {
     std::string channel = "awgn snr=30"; //!< see channel_spec
-    /*! \brief Mean power of a transmission, the reference of snr=. 0: that of the
-     *         (fastest) mode.
+    /*! \brief Mean power of a transmission, the reference of snr=. 0: that of
+     *         reference_mode().
      *  \details Modes that take turns on one air differ by up to 2 dB at the same peak.
      */
     double signal_power = 0;
@@ -24,6 +24,9 @@ struct waveform_link {
 
 //! A mode, or the fastest of an adaptive range. \throws std::invalid_argument
 mode fastest_mode(const std::string& text);
+//! The mode whose power an SNR refers to: rate_range::reference().
+//! \throws std::invalid_argument
+mode reference_mode(const std::string& text);
 
 //! Two stations in lock step on the air of their mode.
 class lock_step_pair

@@ -21,6 +21,11 @@ struct mode_choice {
     std::unique_ptr<rate_policy> policy;
     gr::hf::mode data_mode; //!< the fastest one if the policy is adaptive
     bool adaptive = false;
+    bool of_4539 = true;  //!< the policy has modes of STANAG 4539
+    bool of_5069 = false; //!< the policy has modes of STANAG 5069
+
+    //! Link control shows that we receive 5069 in 3 kHz, where others know 4539 alone.
+    bool reads_5069() const { return of_5069 && data_mode.bandwidth_hz == 3000; }
 };
 
 //! C_PDU IDs of D_PDUs of types 7 and 8, counted modulo 4096 from a random start

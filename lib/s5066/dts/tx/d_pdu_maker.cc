@@ -34,11 +34,12 @@ uint16_t d_pdu_maker::eow_for(const peer& p) const
     if (d_tell && d_tx.produced() == 0 && &p == d_tx.to()) {
         return make_eow(eow_type::extensions, extensions_of_ours());
     }
-    if (p.management.refuses_advice) {
-        return 0;
-    }
     const auto advised = d_node.modes.policy->advice(p.addr);
-    return advised ? encode_rate_advice(*advised).value_or(0) : 0;
+    const uint16_t eow = advised ? encode_rate_advice(*advised).value_or(0) : 0;
+    const bool refused =
+        p.management.refuses_advice &&
+        eow_kind(eow) == static_cast<unsigned>(eow_type::wideband_advice);
+    return refused ? 0 : eow;
 }
 
 std::vector<d_pdu> d_pdu_maker::last_acks(const peer& p) const

@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/dts/tx/orderwire.h"
 
-#include "waveform/family.h"
-
 namespace gr::hf::s5066 {
 
 namespace {
@@ -13,8 +11,8 @@ constexpr double least_change_s = 20;
 // Silence of the other side, per try, that ends a rate change.
 constexpr station_time management_pause = std::chrono::seconds(40);
 
-// wideband: the channel is of the wideband family.
-bool understood(unsigned kind, bool in_management, bool wideband)
+// of_5069: our modes include those of 5069.
+bool understood(unsigned kind, bool in_management, bool of_5069)
 {
     switch (static_cast<eow_type>(kind)) {
     case eow_type::frequency_request:
@@ -22,7 +20,7 @@ bool understood(unsigned kind, bool in_management, bool wideband)
     case eow_type::extensions:
         return !in_management;
     case eow_type::wideband_advice:
-        return wideband && !in_management;
+        return of_5069 && !in_management;
     default:
         return kind <= static_cast<unsigned>(eow_type::high_rate_request);
     }
@@ -48,19 +46,20 @@ void orderwire::on_eow(station_time now, peer& p, const d_pdu& d)
 {
     const unsigned kind = eow_kind(d.eow);
     const bool in_management = d.type == d_pdu_type::management;
-    const mode& data = d_node.modes.data_mode;
-    const bool wideband = kernel::family_of(data).link.many_bandwidths;
-    if (!understood(kind, in_management, wideband) && !in_management) {
+    const bool of_5069 = d_node.modes.of_5069;
+    if (!understood(kind, in_management, of_5069) && !in_management) {
         p.management.eow = make_eow(eow_type::unrecognised, kind);
     }
     if (d.eow == make_eow(eow_type::unrecognised,
                           static_cast<unsigned>(eow_type::wideband_advice))) {
         p.management.refuses_advice = true;
+        d_node.modes.policy->on_reads_5069(p.addr, false);
     }
     if (kind == static_cast<unsigned>(eow_type::rate_request) ||
-        (kind == static_cast<unsigned>(eow_type::wideband_advice) && wideband &&
+        (kind == static_cast<unsigned>(eow_type::wideband_advice) && of_5069 &&
          !in_management)) {
-        if (const auto m = decode_rate_advice(d.eow, data.bandwidth_hz)) {
+        const int hz = d_node.modes.data_mode.bandwidth_hz;
+        if (const auto m = decode_rate_advice(d.eow, hz)) {
             d_node.modes.policy->on_advice(now, p.addr, *m);
             if (p.management.advised != m) {
                 p.management.rates.on_advice();

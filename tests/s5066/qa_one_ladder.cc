@@ -1,0 +1,241 @@
+/* -*- c++ -*- */
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+// Rate adaptation in 3 kHz over the modes of STANAG 4539 and 5069, with peers that read
+// both and with peers that read 4539 alone.
+#include "s5066/cas/link_window.h"
+#include "s5066/pdu/eow.h"
+#include "s5066/rate/adaptive_rate.h"
+#include "scripted_peer.h"
+#include "sim/two_stations.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+using namespace gr::hf;
+using namespace gr::hf::s5066;
+
+namespace {
+
+const address there("1.2.0.0");
+
+bool of_5069(const mode& m) { return m.family == waveform_family::wideband; }
+
+tx_context context(unsigned silent_rounds, bool ack_only)
+{
+    tx_context c;
+    c.peer = there;
+    c.backlog_octets = ack_only ? 0 : 100000;
+    c.ack_only = ack_only;
+    c.silent_rounds = silent_rounds;
+    return c;
+}
+
+reception heard(const char* m, double snr_db)
+{
+    reception r;
+    r.m = mode::parse(m);
+    r.block_snr_db.assign(10, snr_db);
+    r.good_d_pdus = 20;
+    r.d_pdu_octets = 300;
+    return r;
+}
+
+// Number of modes of 5069 that the policy chooses, of 24 kinds of transmissions.
+unsigned chosen_of_5069(adaptive_rate_policy& p)
+{
+    unsigned count = 0;
+    for (const double snr_db : { -6.0, 4.0, 14.0, 24.0 }) {
+        p.on_reception({}, there, heard("4539-600S", snr_db));
+        for (const unsigned silent : { 0, 1, 2 }) {
+            count += of_5069(p.choose({}, context(silent, false)));
+            count += of_5069(p.choose({}, context(silent, true)));
+        }
+    }
+    return count;
+}
+
+// Window of the link request that a node in this mode sends.
+uint16_t window_asked(const std::string& mode_text, bool drc = false)
+{
+    node_config c;
+    c.mode = mode_text;
+    c.drc = drc;
+    scripted_peer p(c);
+    p.bind(1, 3);
+    p.submit(1, 100);
+    const auto calls = of_type(p.transmission(60), d_pdu_type::expedited_non_arq_data);
+    return calls.empty() ? 0 : calls.front().non_arq.window;
+}
+
+struct transfer {
+    double bps;
+    std::set<std::string> heard; // modes, by both stations
+    unsigned of_5069() const
+    {
+        return static_cast<unsigned>(
+            std::count_if(heard.begin(), heard.end(), [](auto& m) {
+                return m.compare(0, 4, "5069") == 0;
+            }));
+    }
+};
+
+transfer
+between(const std::string& a, const std::string& b, double snr_db, size_t octets = 150000)
+{
+    sim::air_path path;
+    path.snr_db = snr_db;
+    const auto& steady = measured_block_errors("awgn");
+    path.blocks = std::shared_ptr<const block_error_curves>(&steady, [](auto*) {});
+    sim::two_stations net(sim::test_config(1, a), sim::test_config(2, b), path);
+    transfer t;
+    for (sim::station* s : { &net.a, &net.b }) {
+        s->node().set_trace(true);
+        s->on_trace = [&t](const log_record& l) {
+            const std::string words = "receiving ";
+            if (l.text.compare(0, words.size(), words) == 0)
+                t.heard.insert(l.text.substr(words.size()));
+        };
+    }
+    t.bps = net.goodput(octets, 1000, 3600);
+    return t;
+}
+
+} // namespace
+
+TEST(one_ladder, a_peer_that_has_shown_nothing_gets_4539)
+{
+    adaptive_rate_policy p(*rate_range::parse("auto"));
+    EXPECT_EQ(chosen_of_5069(p), 0u);
+    EXPECT_FALSE(of_5069(*p.advice(there)));
+    p.on_reads_5069(there, true);
+    EXPECT_GE(chosen_of_5069(p), 4u); // one at each SNR
+    p.on_reception({}, there, heard("4539-600S", 24));
+    EXPECT_TRUE(of_5069(*p.advice(there)));
+    EXPECT_GT(p.advice(there)->rate_bps, 9600);
+    // Another channel, the same station.
+    p.on_new_channel(there);
+    p.on_reception({}, there, heard("4539-600S", 24));
+    EXPECT_TRUE(of_5069(*p.advice(there)));
+    // It has restarted without them. Its last advice no longer counts.
+    p.on_advice({}, there, mode::parse("5069-3k-12000S"));
+    p.on_reads_5069(there, false);
+    EXPECT_EQ(chosen_of_5069(p), 0u);
+    EXPECT_FALSE(of_5069(*p.advice(there)));
+}
+
+TEST(one_ladder, a_peer_that_falls_silent_is_called_in_4539)
+{
+    adaptive_rate_policy p(*rate_range::parse("auto"));
+    p.on_reads_5069(there, true);
+    p.on_reception({}, there, heard("4539-600S", 14));
+    p.on_advice({}, there, mode::parse("5069-3k-8000S"));
+    EXPECT_EQ(p.choose({}, context(0, false)), mode::parse("5069-3k-8000S"));
+    for (unsigned silent = 2; silent < 8; ++silent) {
+        p.on_silence({}, there);
+        const mode m = p.choose({}, context(silent, false));
+        EXPECT_FALSE(of_5069(m)) << silent << ": " << m.to_string();
+    }
+}
+
+TEST(one_ladder, advice_in_eow_8_names_both_constraint_lengths)
+{
+    EXPECT_EQ(*encode_rate_advice(mode::parse("5069-3k-16000L")), 0x8de);
+    EXPECT_EQ(*encode_rate_advice(mode::parse("5069-3k-16000L-k9")), 0x8df);
+    EXPECT_EQ(decode_rate_advice(0x8df, 3000), mode::parse("5069-3k-16000L-k9"));
+    std::set<uint16_t> codes;
+    for (const mode& m : rate_range::parse("auto")->modes()) {
+        const auto eow = encode_rate_advice(m);
+        ASSERT_TRUE(eow) << m.to_string();
+        EXPECT_TRUE(codes.insert(*eow).second) << m.to_string();
+        EXPECT_EQ(decode_rate_advice(*eow, 3000), m);
+    }
+}
+
+TEST(one_ladder, link_control_shows_who_reads_5069)
+{
+    for (const char* both :
+         { "auto", "auto:75..1200", "auto:5069", "auto:3k", "5069-3k-600S" })
+        EXPECT_TRUE(reads_5069(window_asked(both))) << both;
+    for (const char* one : { "auto:4539", "4539-600S", "auto:48k", "5069-6k-1200S" }) {
+        EXPECT_NE(window_asked(one), 0) << one;
+        EXPECT_FALSE(reads_5069(window_asked(one))) << one;
+    }
+    EXPECT_FALSE(reads_5069(window_asked("auto", true))) << "no rate change names 5069";
+    // The other meanings stay.
+    for (const uint16_t w : { naming_window, has_large_window, large_window_mark }) {
+        EXPECT_FALSE(reads_5069(w));
+        EXPECT_TRUE(reads_5069(with_5069(w)));
+        EXPECT_EQ(without_5069(with_5069(w)), w);
+        EXPECT_EQ(without_5069(w), w);
+    }
+    EXPECT_TRUE(reads_5069(with_5069(link_window)));
+    unsigned known = 0;
+    for (unsigned w = 0; w <= 0xffff; ++w)
+        known += reads_5069(static_cast<uint16_t>(w));
+    EXPECT_EQ(known, 3u);
+}
+
+TEST(one_ladder, a_peer_that_refuses_eow_8_gets_eow_1)
+{
+    node_config c;
+    c.mode = "auto";
+    scripted_peer p(c);
+    p.bind(1, 3);
+    p.snr_db = 20;
+    p.peer_mode = mode::parse("4539-600S");
+    auto request = scripted_peer::link(c_pdu_type::link_request);
+    request.non_arq.window = with_5069(has_large_window);
+    const auto advised = [&p] {
+        unsigned kind = 0;
+        for (const d_pdu& d : p.transmission(60))
+            kind = d.eow != 0 ? eow_kind(d.eow) : kind;
+        return kind;
+    };
+    p.receive({ request, scripted_peer::data(0, 200) });
+    EXPECT_EQ(advised(), 8u);
+    auto refusal = scripted_peer::data(1, 200);
+    refusal.eow = make_eow(eow_type::unrecognised, 8);
+    p.receive({ refusal });
+    EXPECT_EQ(advised(), 1u);
+}
+
+TEST(one_ladder, two_of_our_stations_use_5069_where_it_is_better)
+{
+    for (const double snr_db : { 1.0, 24.0 }) {
+        const size_t octets = snr_db > 10 ? 1000000 : 150000;
+        const auto both = between("auto", "auto", snr_db, octets);
+        const auto one = between("auto:4539", "auto:4539", snr_db, octets);
+        EXPECT_GE(both.of_5069(), 1u) << snr_db;
+        EXPECT_EQ(one.of_5069(), 0u) << snr_db;
+        EXPECT_GT(both.bps, 1.15 * one.bps) << snr_db;
+    }
+}
+
+// Both ways, since either side may call.
+TEST(one_ladder, a_station_of_4539_never_hears_5069_and_loses_nothing)
+{
+    for (const double snr_db : { 1.0, 10.0, 24.0 }) {
+        const auto alone = between("auto:4539", "auto:4539", snr_db);
+        const auto called = between("auto", "auto:4539", snr_db);
+        const auto calls = between("auto:4539", "auto", snr_db);
+        EXPECT_EQ(called.of_5069(), 0u) << snr_db;
+        EXPECT_EQ(calls.of_5069(), 0u) << snr_db;
+        EXPECT_GE(called.bps, 0.99 * alone.bps) << snr_db;
+        EXPECT_GE(calls.bps, 0.99 * alone.bps) << snr_db;
+    }
+}
+
+TEST(one_ladder, rate_changes_by_request_stay_within_4539)
+{
+    node_config c;
+    c.drc = true;
+    for (const char* m : { "auto", "auto:4539" }) {
+        c.mode = m;
+        EXPECT_NO_THROW(c.validate()) << m;
+    }
+    for (const char* m : { "auto:5069", "auto:12000..16000", "auto:48k" }) {
+        c.mode = m;
+        EXPECT_THROW(c.validate(), std::invalid_argument) << m;
+    }
+}
