@@ -3,8 +3,8 @@
 
 Gaussian input, 3 kHz, the receiver knows the channel, the sender does not. Without fading it is
 Shannon's formula. On a Watterson channel the power at each frequency is exponential, whatever the
-delays and the Doppler spread, since it is a sum of Gaussian paths. The ergodic capacity is the mean
-over that distribution. A transfer that ends within few fades may be above or below it.
+delays and the Doppler spread, since it is a sum of Gaussian paths. The ergodic capacity is the
+mean over that distribution. A transfer that ends within few fades may be above or below it.
 """
 import math
 

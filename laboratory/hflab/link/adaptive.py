@@ -96,9 +96,8 @@ def curve_of(mode: str, channel: str) -> List[Any]:
 
 def at_most(mode: str, channel: str, snr_db: float) -> float:
     """bit/s that a fixed mode can deliver by what `hf-lab bench curves` measured of its blocks:
-    those without errors, and two standard deviations more; 0 for a mode that was not measured there.
-    The SNR is that of the fastest mode; at
-    the same peak others have more."""
+    those without errors, and two standard deviations more. 0 for a mode not measured there. The
+    SNR is that of 4539-9600S; at the same peak others have more."""
     points = curve_of(mode, CURVES[channel])
     if not points:
         return 0.0

@@ -34,24 +34,6 @@ std::vector<gr::hf::mode> ack_modes_of(const node_config& c, const gr::hf::mode&
 
 } // namespace
 
-gr::hf::mode default_ack_mode(const gr::hf::mode& data)
-{
-    gr::hf::mode m = data;
-    const auto exists = [&m] {
-        const auto& modes = gr::hf::mode::all();
-        return std::find(modes.begin(), modes.end(), m) != modes.end();
-    };
-    const auto first = kernel::family_of(data).link.shortest;
-    for (const auto il :
-         { first, interleaver::very_short, interleaver::short_, interleaver::none }) {
-        m.il = il;
-        if (exists()) {
-            return m;
-        }
-    }
-    return data;
-}
-
 const char* to_string(node_phase p)
 {
     static constexpr const char* names[] = {

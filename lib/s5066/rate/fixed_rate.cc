@@ -3,6 +3,7 @@
 #include "s5066/rate/fixed_rate.h"
 
 #include "s5066/rate/block_errors.h"
+#include "waveform/family.h"
 #include "waveform/timing.h"
 
 #include <algorithm>
@@ -49,6 +50,24 @@ const char* to_string(mode_reason r)
         return "soonest for so little";
     }
     return "";
+}
+
+mode default_ack_mode(const mode& data)
+{
+    mode m = data;
+    const auto exists = [&m] {
+        const auto& modes = mode::all();
+        return std::find(modes.begin(), modes.end(), m) != modes.end();
+    };
+    const auto first = kernel::family_of(data).link.shortest;
+    for (const auto il :
+         { first, interleaver::very_short, interleaver::short_, interleaver::none }) {
+        m.il = il;
+        if (exists()) {
+            return m;
+        }
+    }
+    return data;
 }
 
 double fixed_rate_policy::cost_s(const mode& m,
