@@ -118,18 +118,18 @@ def trying_pair(there_db):
 
 def test_a_trial_finds_a_better_channel():
     pair = trying_pair(20.0)
-    there, least_bps = pair.stay(0)
-    assert (there, least_bps) == (1, pytest.approx(day.TRIED * float(day.promise(3))))
+    there, min_bps = pair.stay(0)
+    assert (there, min_bps) == (1, pytest.approx(day.TRIED * float(day.promise(3))))
     assert pair.t == pytest.approx(1000 + day.BETTER_S + day.TWAS_S, abs=1)
-    assert pair.call(there, least_bps) == 1
+    assert pair.call(there, min_bps) == 1
 
 
 @pytest.mark.parametrize("there_db", [3.0, -20.0])
 def test_a_trial_of_a_channel_that_is_not_better_leads_back(there_db):
     pair = trying_pair(there_db)
-    there, least_bps = pair.stay(0)
+    there, min_bps = pair.stay(0)
     began = pair.t
-    assert pair.call(there, least_bps) == 0
+    assert pair.call(there, min_bps) == 0
     assert pair.t - began == pytest.approx(2 * day.CALL_S + day.REPORTS_S, abs=2)
     # An hour later it is tried again.
     began = pair.t

@@ -18,7 +18,7 @@ namespace gr::hf {
 namespace {
 
 constexpr double live_start_delay_s = 1;
-constexpr uint64_t most_unanswered = 1000;
+constexpr uint64_t max_unanswered = 1000;
 
 ale::link_settings
 link_settings(int channels, bool wide, const std::map<std::string, double>& settings)
@@ -218,7 +218,7 @@ private:
                            d_unknown = a.wanted);
         // Any block may send any number.
         const auto unanswered =
-            static_cast<unsigned>(std::min<uint64_t>(a.unanswered, most_unanswered));
+            static_cast<unsigned>(std::min<uint64_t>(a.unanswered, max_unanswered));
         d_radio.keeper().update({ wanted, a.active, a.joined, unanswered },
                                 d_radio.now());
     }

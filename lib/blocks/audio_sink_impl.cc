@@ -40,14 +40,14 @@ public:
           d_rate(checked_sound_rate(audio_rate)), d_channels(checked_channels(channels)),
           d_target(buffer_s), d_watch(d_rate, d_options.period_s)
     {
-        check_sound("buffer_s", buffer_s, least_s, most_s);
+        check_sound("buffer_s", buffer_s, min_s, max_s);
         d_state.wanted_ms = 1e3 * buffer_s;
         d_options.name = device;
         d_options.playback = true;
         d_options.rate = static_cast<unsigned>(audio_rate);
         d_options.channels = d_channels;
         d_options.start_s = buffer_s;
-        d_options.capacity_s = 1 + most_s;
+        d_options.capacity_s = 1 + max_s;
         d_device.emplace(d_options);
         message_port_register_out(pmt::mp("held"));
         message_port_register_out(pmt::mp("key"));
@@ -256,8 +256,8 @@ private:
             static_cast<int64_t>(1e6 * static_cast<double>(frames) / d_rate)));
     }
 
-    static constexpr double least_s = 0.02; // smallest amount to hold
-    static constexpr double most_s = kernel::buffer_target::most_s;
+    static constexpr double min_s = 0.02; // smallest amount to hold
+    static constexpr double max_s = kernel::buffer_target::max_s;
     static constexpr double patience_s = 0.02;
     static constexpr double stalled_s = 4; // a card that accepts nothing for this long is
                                            // lost

@@ -103,7 +103,7 @@ private:
             return 0;
         }
         // Surplus zeros are compensated by dropping as many samples as they arrive.
-        size_t got = d_device->read(y, std::min<uint64_t>(most, most_at_once));
+        size_t got = d_device->read(y, std::min<uint64_t>(most, max_at_once));
         if (got == 0) {
             d_device->wait(patience_s);
             if (++d_empty * patience_s >= stalled_s &&
@@ -177,7 +177,7 @@ private:
         }
     }
 
-    static constexpr size_t most_at_once = 8192;
+    static constexpr size_t max_at_once = 8192;
     static constexpr double patience_s = 0.02;
     // PulseAudio takes up to two seconds to begin. A card that is silent for longer is
     // lost.

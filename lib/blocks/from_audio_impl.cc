@@ -41,7 +41,7 @@ public:
         // Take no more than the output will soon have room for. The rest waits in the
         // input buffer.
         const int take = d_waiting.size() < static_cast<size_t>(n)
-                             ? std::min(available[0], most_at_once)
+                             ? std::min(available[0], max_at_once)
                              : 0;
         if (take > 0) {
             push(x, static_cast<size_t>(take));
@@ -96,7 +96,7 @@ private:
         }
     }
 
-    static constexpr int most_at_once = 8192;
+    static constexpr int max_at_once = 8192;
 
     const double d_ratio;
     kernel::audio_to_baseband d_converter;

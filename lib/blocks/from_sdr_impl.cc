@@ -56,7 +56,7 @@ public:
         // Take no more than the output will soon have room for. The rest waits in the
         // input buffer.
         if (d_waiting.size() < static_cast<size_t>(n) && available[0] > 0)
-            take(x, static_cast<size_t>(std::min(available[0], most_at_once)));
+            take(x, static_cast<size_t>(std::min(available[0], max_at_once)));
         const size_t made = std::min(d_waiting.size(), static_cast<size_t>(n));
         std::copy_n(d_waiting.begin(), made, static_cast<gr_complex*>(out[0]));
         d_waiting.erase(d_waiting.begin(),
@@ -77,9 +77,9 @@ public:
     }
 
 private:
-    static constexpr int most_at_once = 8192;
+    static constexpr int max_at_once = 8192;
     // Limit for one tag. Any block may add any tag.
-    static constexpr uint64_t most_erased = uint64_t{ 1 } << 32;
+    static constexpr uint64_t max_erased = uint64_t{ 1 } << 32;
 
     // Read the time in a tag before its sample.
     void take(const gr_complex* x, size_t n)
@@ -145,7 +145,7 @@ private:
     {
         const uint64_t from = modem_sample(d_timeline.count());
         const uint64_t to =
-            modem_sample(d_timeline.count() + std::min(zeros, most_erased));
+            modem_sample(d_timeline.count() + std::min(zeros, max_erased));
         if (to > from)
             d_erased.emplace_back(from, to - from);
         if (d_timeline.origin()) {
@@ -177,7 +177,7 @@ private:
         const uint64_t to = modem_sample(d_timeline.count());
         if (to > from)
             d_erased.emplace_back(from, to - from);
-        static const std::vector<gr_complex> zeros(most_at_once);
+        static const std::vector<gr_complex> zeros(max_at_once);
         for (uint64_t left = lost; left > 0;) {
             const auto part = static_cast<size_t>(std::min<uint64_t>(left, zeros.size()));
             d_converter.push(zeros.data(), part, d_waiting);

@@ -15,7 +15,7 @@ namespace gr::hf {
 namespace {
 
 // A display with more flows is no use.
-constexpr size_t most_flows = 100;
+constexpr size_t max_flows = 100;
 
 std::string end_of(const ip::address& a, uint16_t port)
 {
@@ -111,7 +111,7 @@ private:
             return;
         d_show_at = now() + std::chrono::milliseconds(100);
         d_flows.clear();
-        for (const auto& f : engine().flows(most_flows))
+        for (const auto& f : engine().flows(max_flows))
             d_flows.push_back(shown(f, now()));
     }
 

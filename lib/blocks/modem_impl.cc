@@ -27,7 +27,7 @@ constexpr int tick_wait_ms = 5;
 // Sound systems fill buffers of some tenths of a second before anything is heard.
 constexpr double live_start_delay_s = 1;
 // Longest gap in samples: months.
-constexpr uint64_t most_erased = uint64_t{ 1 } << 40;
+constexpr uint64_t max_erased = uint64_t{ 1 } << 40;
 
 } // namespace
 
@@ -117,8 +117,7 @@ const float* modem_impl::find_erased(size_t n)
         if (!pmt::is_uint64(tag.value))
             continue;
         // Bounded, because any block may add any tag, and the sum must not overflow.
-        const uint64_t end =
-            tag.offset + std::min(pmt::to_uint64(tag.value), most_erased);
+        const uint64_t end = tag.offset + std::min(pmt::to_uint64(tag.value), max_erased);
         mark(tag.offset, end);
         d_erased_end = std::max(d_erased_end, end);
     }

@@ -14,7 +14,7 @@ namespace gr::hf::modem_messages {
 namespace {
 
 // More points than this in a constellation hide each other.
-constexpr size_t most_shown = 2048;
+constexpr size_t max_shown = 2048;
 
 constexpr std::array<std::pair<rx_end_reason, const char*>, 4> end_reasons{ {
     { rx_end_reason::eom, "eom" },
@@ -138,7 +138,7 @@ pmt::pmt_t block(station_time now,
                  const kernel::channel_report& c,
                  const kernel::block_details& d)
 {
-    const size_t step = (d.symbols.size() + most_shown - 1) / most_shown;
+    const size_t step = (d.symbols.size() + max_shown - 1) / max_shown;
     std::vector<std::complex<float>> symbols;
     for (size_t k = 0; k < d.symbols.size(); k += step)
         symbols.push_back(d.symbols[k]);

@@ -21,7 +21,7 @@ namespace {
 constexpr long wait_us = 100000;
 // A device that accepts nothing for this long is lost. Bursts begin a fraction of a
 // second early.
-constexpr int most_waits = 50;
+constexpr int max_waits = 50;
 constexpr std::chrono::seconds again{ 1 }; // between two attempts to open it again
 
 class soapy_sink_impl : public soapy_sink
@@ -127,7 +127,7 @@ private:
                 report(sent, std::nullopt);
                 if (sent == SOAPY_SDR_TIME_ERROR)
                     return;
-            } else if ((sent != 0 && sent != SOAPY_SDR_TIMEOUT) || ++waits > most_waits) {
+            } else if ((sent != 0 && sent != SOAPY_SDR_TIMEOUT) || ++waits > max_waits) {
                 // Until the end of the burst, even if the device is back before.
                 d_dropping = true;
                 d_device.lose();

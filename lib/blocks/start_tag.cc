@@ -14,7 +14,7 @@ namespace gr::hf::start_tag {
 namespace {
 
 // Delays of half a symbol that a tag may have: 100 ms in 48 kHz.
-constexpr size_t most_delays = 7680;
+constexpr size_t max_delays = 7680;
 
 const pmt::pmt_t symbol_0 = pmt::intern("symbol_0");
 const pmt::pmt_t first_symbol = pmt::intern("first_symbol");
@@ -64,7 +64,7 @@ std::optional<kernel::acquired> read(const pmt::pmt_t& value, int64_t at)
         a.noise = static_cast<float>(pmt::to_double(get(noise)));
         a.preamble = pmt::c32vector_elements(get(preamble));
         const bool sane =
-            a.first_tap < a.profile.size() && a.profile.size() <= most_delays &&
+            a.first_tap < a.profile.size() && a.profile.size() <= max_delays &&
             a.noise > 0 && std::isfinite(a.origin) && std::abs(a.frequency_hz) < 1000 &&
             a.first_symbol < 0 && a.read_symbol >= a.first_symbol && a.read_symbol <= 0 &&
             std::all_of(a.profile.begin(), a.profile.end(), [](float p) {

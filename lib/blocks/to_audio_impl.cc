@@ -60,7 +60,7 @@ public:
                      gr_vector_void_star& out) override
     {
         if (d_waiting.size() < static_cast<size_t>(n)) {
-            const int take = std::min(available[0], most_at_once);
+            const int take = std::min(available[0], max_at_once);
             push(static_cast<const gr_complex*>(in[0]), static_cast<size_t>(take));
             consume(0, take);
         }
@@ -88,8 +88,8 @@ public:
     }
 
 private:
-    static constexpr int most_at_once = 2048;
-    static constexpr double most_held_s = 10; // no device holds more
+    static constexpr int max_at_once = 2048;
+    static constexpr double max_held_s = 10; // no device holds more
 
     // What the device holds, as hf.audio_sink reports.
     void on_held(const pmt::pmt_t& msg)
@@ -99,7 +99,7 @@ private:
             note_gaps(static_cast<uint64_t>(*gaps),
                       held < 0 ? kernel::tx_trouble::lost
                                : kernel::tx_trouble::underflow);
-        if (!(held >= 0 && held <= most_held_s))
+        if (!(held >= 0 && held <= max_held_s))
             return;
         if (!d_has_tone) { // the tone waits in the device as the samples do
             d_line.device_holds(held);
@@ -108,7 +108,7 @@ private:
                 d_empty_s = host + held;
         }
         const double wanted = pdu::reader(msg).real(keys::wanted_s(), -1);
-        if (wanted >= 0 && wanted <= most_held_s)
+        if (wanted >= 0 && wanted <= max_held_s)
             d_regulator.set_target(wanted);
         if (const auto seconds = d_regulator.reported(held, nitems_written(0)))
             d_line.trim(std::llround(*seconds * d_modem_rate));

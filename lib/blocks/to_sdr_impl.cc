@@ -48,7 +48,7 @@ public:
                      gr_vector_void_star& out) override
     {
         if (d_out.samples.size() < static_cast<size_t>(n) && available[0] > 0) {
-            const int take = std::min(available[0], most_at_once);
+            const int take = std::min(available[0], max_at_once);
             push(static_cast<const gr_complex*>(in[0]), static_cast<size_t>(take));
             consume(0, take);
         }
@@ -86,7 +86,7 @@ public:
     }
 
 private:
-    static constexpr int most_at_once = 2048;
+    static constexpr int max_at_once = 2048;
 
     void push(const gr_complex* x, size_t n)
     {

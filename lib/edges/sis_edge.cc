@@ -70,7 +70,7 @@ void sis_edge::accepted(tcp::socket socket)
         return; // the socket closes
     }
     if (visitors() >= max_visitors)
-        drop(least_needed());
+        drop(min_needed());
     ++d_accepted;
     const uint64_t id = d_around.new_client();
     const auto c =
@@ -104,7 +104,7 @@ size_t sis_edge::visitors() const
 }
 
 // The oldest silent visitor of the address that has the most of them.
-uint64_t sis_edge::least_needed()
+uint64_t sis_edge::min_needed()
 {
     const auto silent = [](client& c) {
         boost::system::error_code error;

@@ -105,7 +105,7 @@ private:
     void accepted(boost::asio::ip::tcp::socket socket);
     void refused(const ip::address& from, const std::string& why);
     size_t visitors() const;
-    uint64_t least_needed();
+    uint64_t min_needed();
     bool may_bind(client& c, const std::vector<uint8_t>& request);
     bool make_room(int sap, int rank);
     void drop(uint64_t id);

@@ -24,11 +24,11 @@ combining_receiver::combining_receiver(
     const std::vector<const family_reception*>& families)
     : d_options(options)
 {
-    if (receivers < least_receivers || receivers > most_receivers)
+    if (receivers < min_receivers || receivers > max_receivers)
         throw std::invalid_argument(
             "combining_receiver: receivers = " + std::to_string(receivers) +
-            " is not in " + std::to_string(least_receivers) + " to " +
-            std::to_string(most_receivers));
+            " is not in " + std::to_string(min_receivers) + " to " +
+            std::to_string(max_receivers));
     while (d_receivers.size() < receivers)
         d_receivers.push_back(std::make_unique<soft_receiver>(options, families));
 }

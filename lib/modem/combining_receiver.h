@@ -27,7 +27,7 @@ namespace gr::hf::kernel {
 class combining_receiver
 {
 public:
-    static constexpr size_t least_receivers = 2, most_receivers = 6;
+    static constexpr size_t min_receivers = 2, max_receivers = 6;
 
     /*! \param options, families as burst_receiver
      *  \throws std::invalid_argument for a number of receivers not in 2 to 6, and as

@@ -93,7 +93,7 @@ std::optional<int64_t> soft_combiner::shift_in(const group& g, const reception& 
     const auto from = static_cast<int64_t>(std::ceil((middle - limit) / block_s - 0.5));
     const auto to = static_cast<int64_t>(std::floor((middle + limit) / block_s + 0.5));
     std::optional<int64_t> best;
-    double most = d_o.least_alike;
+    double most = d_o.min_alike;
     for (int64_t shift = from; shift <= to; ++shift) {
         agreement both;
         for (const soft_block& one : b.blocks) {
@@ -131,7 +131,7 @@ std::optional<int64_t> soft_combiner::shift_of(const group& g, const group& othe
                 if (sum != g.sums.end())
                     both.add(sum->second, ratios);
             }
-            if (both.deviations() > d_o.least_alike)
+            if (both.deviations() > d_o.min_alike)
                 return shift;
             const bool after = other.sums.begin()->first + shift > g.sums.rbegin()->first;
             const bool on_cycle =

@@ -60,7 +60,7 @@ public:
         /*! \brief Standard deviations by which the soft bits of two receptions agree.
          *  \details Chance gives 1; 6 once in 1e9.
          */
-        double least_alike = 6;
+        double min_alike = 6;
     };
 
     soft_combiner() = default;

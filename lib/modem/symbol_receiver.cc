@@ -15,14 +15,14 @@ namespace {
 
 constexpr double found_after_s = 1;       // from the end of a preamble until it is found
 constexpr double present_within_s = 0.25; // as of burst_receiver
-constexpr int most_superframes = 32;      // 110C D.5.2.1
+constexpr int max_superframes = 32;       // 110C D.5.2.1
 
 size_t longest_preamble(const description& d)
 {
     if (family_of(d.m).preamble == nullptr)
         return d.preamble.size();
     preamble_options o;
-    o.superframes = most_superframes;
+    o.superframes = max_superframes;
     return preamble_of(d.m, o).symbols.size();
 }
 

@@ -33,8 +33,8 @@ int64_t arrival_clock::judge(double least, double now)
     }
     const double moved = least - *d_before;
     const double allowed =
-        std::max(std::clamp(scatters * d_scatter, least_gap_s, sure_gap_s),
-                 (now - d_before_begin) * most_drift_ppm * 1e-6);
+        std::max(std::clamp(scatters * d_scatter, min_gap_s, sure_gap_s),
+                 (now - d_before_begin) * max_drift_ppm * 1e-6);
     if (moved > allowed) {
         if (moved <= sure_gap_s && !d_suspected) {
             d_suspected = least;
@@ -77,9 +77,9 @@ void arrival_clock::keep(double least)
 
 std::optional<double> arrival_clock::drift_ppm() const
 {
-    constexpr double least_span_s = 60; // the least lateness scatters by some
-                                        // milliseconds
-    if (!d_anchor || d_latest_time - *d_anchor_time < least_span_s)
+    constexpr double min_span_s = 60; // the least lateness scatters by some
+                                      // milliseconds
+    if (!d_anchor || d_latest_time - *d_anchor_time < min_span_s)
         return {};
     return -1e6 * (d_latest - *d_anchor) / (d_latest_time - *d_anchor_time);
 }

@@ -27,11 +27,11 @@ public:
     /*! Largest drift of a device against the host that is no loss, ppm. Crystals of
      * sound cards and of hosts are within 100 each.
      */
-    static constexpr double most_drift_ppm = 200;
+    static constexpr double max_drift_ppm = 200;
     /*! Smallest loss, s. Blocks of sound systems are longer, and the scatter of the least
      * lateness is a tenth of it.
      */
-    static constexpr double least_gap_s = 0.003;
+    static constexpr double min_gap_s = 0.003;
     //! A loss above this counts without a second window, s. The coarsest steps of sound
     //! cards are this long.
     static constexpr double sure_gap_s = 0.025;

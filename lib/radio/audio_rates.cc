@@ -12,7 +12,7 @@ namespace gr::hf::kernel {
 
 namespace {
 
-constexpr double most_modem = 153600; // 48 kHz
+constexpr double max_modem = 153600; // 48 kHz
 // Largest numerator and denominator of the ratio: the error is under 1e-8 of the rate.
 constexpr uint64_t largest_number = 20000;
 
@@ -27,12 +27,12 @@ std::string audio_rates::text(double x)
 
 void audio_rates::check() const
 {
-    if (!(modem >= default_modem && modem <= most_modem))
+    if (!(modem >= default_modem && modem <= max_modem))
         throw std::invalid_argument("modem rate " + text(modem) + ": allowed are " +
-                                    text(default_modem) + " to " + text(most_modem) +
+                                    text(default_modem) + " to " + text(max_modem) +
                                     " samples/s");
-    const double least = least_audio * modem / default_modem;
-    if (!(audio >= least && audio <= most_audio))
+    const double least = min_audio * modem / default_modem;
+    if (!(audio >= least && audio <= max_audio))
         throw std::invalid_argument("sample rate " + text(audio) + ": allowed are " +
                                     text(least) + " to 2000000 samples/s");
 }

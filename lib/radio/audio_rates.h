@@ -12,8 +12,8 @@ namespace gr::hf::kernel {
 struct audio_rates {
     static constexpr double default_subcarrier = 1800; //!< Hz, in a channel of 3 kHz
     static constexpr double default_modem = 9600; //!< samples/s, in a channel of 3 kHz
-    static constexpr double least_audio = 8000;   //!< samples/s, for the default modem
-    static constexpr double most_audio = 2e6;     //!< samples/s
+    static constexpr double min_audio = 8000;     //!< samples/s, for the default modem
+    static constexpr double max_audio = 2e6;      //!< samples/s
 
     double audio;      //!< samples/s, 8000 to 2 000 000; at least 5/6 of modem
     double subcarrier; //!< middle of the channel in the audio, Hz

@@ -14,18 +14,18 @@ namespace gr::hf::kernel {
 class buffer_target
 {
 public:
-    static constexpr double most_s = 0.5; //!< longest buffer
+    static constexpr double max_s = 0.5;  //!< longest buffer
     static constexpr double quiet_s = 60; //!< time without a stall until it is short
                                           //!< again
 
-    //! \param usual_s without stalls, at most most_s
+    //! \param usual_s without stalls, at most max_s
     explicit buffer_target(double usual_s) : d_usual_s(usual_s), d_wanted_s(usual_s) {}
 
     //! The device was empty for \p s seconds, noticed at time \p now of a steady clock,
     //! s.
     void lacked(double s, double now)
     {
-        if (d_wanted_s + s > most_s)
+        if (d_wanted_s + s > max_s)
             return;
         d_wanted_s += s;
         d_stalled_at = now;

@@ -24,7 +24,7 @@ void check_one(const char* name, double value, double least, double most)
 
 void keying_settings::check() const
 {
-    check_one("sample_rate", sample_rate, 1, audio_rates::most_audio);
+    check_one("sample_rate", sample_rate, 1, audio_rates::max_audio);
     check_one("lead_s", lead_s, 0, 2);
     check_one("tail_s", tail_s, 0, 2);
     check_one("device_delay_s", device_delay_s, 0, 2);

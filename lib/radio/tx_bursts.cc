@@ -34,7 +34,7 @@ fraction inverse(fraction f) { return { f.down, f.up }; }
 void tx_burst_settings::check() const
 {
     audio_rates{ device_rate, 0, modem_rate }.check();
-    check_one("device_rate", device_rate, modem_rate, audio_rates::most_audio);
+    check_one("device_rate", device_rate, modem_rate, audio_rates::max_audio);
     check_one("latency_s", latency_s, 0, 2);
     check_one("lead_s", lead_s, 0, 2);
     check_one("tail_s", tail_s, 0, 2);

@@ -21,7 +21,7 @@ constexpr size_t fresh_max = 65536;
 // SIS accepts this much at any rate before it stops its clients.
 constexpr size_t sis_least = 32768;
 // SIS is given at least this part of a longest transmission.
-constexpr size_t least_depth_part = 8;
+constexpr size_t min_depth_part = 8;
 
 } // namespace
 
@@ -53,7 +53,7 @@ size_t sis_queue::u_pdu_octets() const
 
 size_t sis_queue::depth_of(const node_state& n) const
 {
-    const size_t least = d_ctx.config.queue_octets / least_depth_part;
+    const size_t least = d_ctx.config.queue_octets / min_depth_part;
     return std::clamp(n.depth, least, d_ctx.config.queue_octets);
 }
 

@@ -33,12 +33,12 @@ struct synchroniser_plan {
     //! Power of delays used for the offset, relative to the strongest. Swept.
     float strong_delay = 0.3f;
     //! Least power of a path, relative to the strongest: -12 dB. Swept.
-    float least_path = 0.06f;
+    float min_path = 0.06f;
     //! The same for a periodic pattern: above its side peaks of a half.
-    float least_path_periodic = 0.4f;
+    float min_path_periodic = 0.4f;
     //! Least power of a path, relative to the mean power of noise: by chance less than
     //! once in 1000 delays.
-    float least_path_over_noise = 8;
+    float min_path_over_noise = 8;
     //! Least power of one half of a periodic pattern, relative to the other. A lone probe
     //! amid data, which comes in every frame, has one half only.
     float other_half = 0.1f;
@@ -81,15 +81,15 @@ struct estimator_plan {
     //! Time in which the noise rises at most by a factor of e: an unknown path looks like
     //! noise.
     double noise_rises_s = 8;
-    float largest_rise = 3;     //!< of the noise used in fitting, over the recent lowest
-    float least_noise = 1e-5f;  //!< of the power of all taps
-    float model_noise = 3e-3f;  //!< the same in fitting
-    float least_freedom = 0.3f; //!< least share of the rows not used up by the fitted
-                                //!< taps
+    float largest_rise = 3;    //!< of the noise used in fitting, over the recent lowest
+    float min_noise = 1e-5f;   //!< of the power of all taps
+    float model_noise = 3e-3f; //!< the same in fitting
+    float min_freedom = 0.3f;  //!< least share of the rows not used up by the fitted
+                               //!< taps
 
     // Which taps are solved for.
-    float least_tap_over_noise = 0.04f; //!< power against a row's noise. Swept
-    float least_tap = 2e-5f;            //!< power against the strongest: rounding
+    float min_tap_over_noise = 0.04f; //!< power against a row's noise. Swept
+    float min_tap = 2e-5f;            //!< power against the strongest: rounding
 
     // Looks at all delays.
     double profile_every_s = 0.1;
@@ -97,7 +97,7 @@ struct estimator_plan {
     //! period.
     double profile_near_s = 0.025, profile_near_periods = 0.12;
     //! Time over which the profile is averaged, and limits of one look's share in it.
-    double profile_memory_s = 0.8, least_share = 0.1, largest_share = 0.4;
+    double profile_memory_s = 0.8, min_share = 0.1, largest_share = 0.4;
     float empty_tap = 1e-4f; //!< power of a delay without a path, relative to the mean
     /*! \brief Power given to a neighbour tap: a drifting path moves to it, and a path
      *         between two taps is on both. With dense known symbols a new path soon
@@ -161,7 +161,7 @@ struct walsh_plan {
     //! A long block at 100 parts per million drifts by 0.5 ms.
     double window_margin_s = 1 / 600.0;
     size_t recent_sets = 24; //!< averaged, as a single good score may be chance
-    size_t least_sets = 8;   //!< least number without a signal until it is lost
+    size_t min_sets = 8;     //!< least number without a signal until it is lost
     float overlap = 1.77f;   //!< half-symbol taps that share the energy of a path
     //! Two deviations of the learned power of a tap without a path, relative to the noise
     //! after despreading. Many such taps together would cost a dB.
@@ -178,13 +178,13 @@ struct walsh_plan {
     size_t sets_per_update = 32;
     size_t sets_per_turn = 1; //!< sets between two measured phases
     float in_step = 0.5f;
-    double least_error_hz = 0.2, correction = 0.4;
+    double min_error_hz = 0.2, correction = 0.4;
     /*! The report measures one set in 14, at least three of a block, on half a set more.
      * All chips around must be decided: this many sets before and after it.
      */
     size_t measured_sets = 14, sets_before = 4, sets_after = 3;
     //! Rounds with phases at the end of a block, at efforts 1 and 2. None at effort 0.
-    size_t rounds = 2, most_rounds = 4;
+    size_t rounds = 2, max_rounds = 4;
     //! Longest averaging of phases, as a standard deviation, sets: 0.4 s of words of
     //! 13.3 ms.
     double widest_average = 32;
@@ -207,7 +207,7 @@ struct reception_plan {
 
     //! Rounds between channel estimation, equaliser and decoder after the first, at
     //! efforts 1 and 2; none at effort 0. Most blocks no longer change after one or two.
-    size_t rounds = 4, most_rounds = 10;
+    size_t rounds = 4, max_rounds = 10;
 
     // The channel.
     //! Classes of fading, ascending; the first has from_hz = 0. A single class fixes the

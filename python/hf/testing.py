@@ -16,9 +16,9 @@ import xml.etree.ElementTree as ElementTree
 
 
 #: A run with more failures than this repeats none of them.
-MOST_REPEATED = 3
+MAX_REPEATED = 3
 #: A run with more flaky tests than this has failed.
-MOST_FLAKY = 1
+MAX_FLAKY = 1
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Counts:
 
     def good(self) -> bool:
         """Tests ran, none failed, and at most one was flaky."""
-        return self.passed > 0 and self.failed == 0 and self.flaky <= MOST_FLAKY
+        return self.passed > 0 and self.failed == 0 and self.flaky <= MAX_FLAKY
 
 
 class Report(NamedTuple):

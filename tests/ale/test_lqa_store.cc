@@ -38,9 +38,9 @@ TEST(lqa_store, forgets_after_an_hour)
 TEST(lqa_store, is_bounded)
 {
     lqa_store store;
-    for (size_t k = 0; k <= lqa_store::most_cells; ++k)
+    for (size_t k = 0; k <= lqa_store::max_cells; ++k)
         store.heard("S" + std::to_string(k), 0, 5, station_time(k));
-    EXPECT_EQ(store.size(), lqa_store::most_cells);
+    EXPECT_EQ(store.size(), lqa_store::max_cells);
     EXPECT_FALSE(store.score("S0", 0, {}));
     EXPECT_TRUE(store.score("S4096", 0, station_time(4096)));
 }

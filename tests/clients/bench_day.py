@@ -198,20 +198,20 @@ def lengths(state: Dict[str, Any]) -> Dict[str, int]:
 
 def bounds() -> Dict[str, int]:
     """Lengths of the histories, by name."""
-    return {"spans": snapshot.MOST_SPANS, "blocks": snapshot.MOST_BLOCKS,
-            "log": snapshot.MOST_LINES, "d_pdu_bins": d_pdus.MOST_BINS,
-            "connections": snapshot.MOST_CONNECTIONS}
+    return {"spans": snapshot.MAX_SPANS, "blocks": snapshot.MAX_BLOCKS,
+            "log": snapshot.MAX_LINES, "d_pdu_bins": d_pdus.MAX_BINS,
+            "connections": snapshot.MAX_CONNECTIONS}
 
 
 @contextmanager
 def period(seconds: float) -> Iterator[None]:
     """Between two states for a reader."""
-    usual = web.PERIOD_S, snapshot.Snapshots.LEAST_AGE_S
-    web.PERIOD_S, snapshot.Snapshots.LEAST_AGE_S = seconds, 0.8 * seconds
+    usual = web.PERIOD_S, snapshot.Snapshots.MIN_AGE_S
+    web.PERIOD_S, snapshot.Snapshots.MIN_AGE_S = seconds, 0.8 * seconds
     try:
         yield
     finally:
-        web.PERIOD_S, snapshot.Snapshots.LEAST_AGE_S = usual
+        web.PERIOD_S, snapshot.Snapshots.MIN_AGE_S = usual
 
 
 def main() -> None:

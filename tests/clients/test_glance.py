@@ -244,9 +244,9 @@ def test_what_was_heard_belongs_to_a_peer(samples, heard, unanswered):
 
 def test_the_peers_that_were_heard_are_bounded():
     p = progress.Progress()
-    for k in range(3 * progress.MOST_PEERS):
+    for k in range(3 * progress.MAX_PEERS):
         of(f"P{k}", p, k, octets_received=k + 1)
-    assert len(p._heard) == progress.MOST_PEERS
+    assert len(p._heard) == progress.MAX_PEERS
 
 
 def test_the_speed_is_that_with_the_peer():
@@ -323,7 +323,7 @@ def test_progress_keeps_a_bounded_number_of_samples():
     p = progress.Progress()
     for k in range(5000):
         note(p, k / 4, 100 * k, 0, octets_received=k)
-    assert len(p._samples) <= progress.MOST_SAMPLES
+    assert len(p._samples) <= progress.MAX_SAMPLES
     assert p._samples[-1][0] - p._samples[0][0] >= progress.MINUTES_S
 
 

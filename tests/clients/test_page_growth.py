@@ -13,9 +13,9 @@ import pytest
 @pytest.fixture(name="small")
 def small_bounds(monkeypatch):
     """Bounds that are reached in seconds."""
-    for name in ("MOST_SPANS", "MOST_BLOCKS", "MOST_LINES"):
+    for name in ("MAX_SPANS", "MAX_BLOCKS", "MAX_LINES"):
         monkeypatch.setattr(snapshot, name, 20)
-    monkeypatch.setattr(d_pdus, "MOST_BINS", 20)
+    monkeypatch.setattr(d_pdus, "MAX_BINS", 20)
     return {name: most for name, most in bounds().items() if name != "connections"}
 
 
@@ -73,7 +73,7 @@ def an_hour(status, log, counts, hour):
 
 def test_a_day_of_messages_leaves_no_more_memory_than_a_few_hours():
     status, counts = snapshot.StatusWatch(), d_pdus.DPduCounts()
-    log = watch.LogWatch(max_lines=snapshot.MOST_LINES)
+    log = watch.LogWatch(max_lines=snapshot.MAX_LINES)
     an_hour(status, log, counts, 0)
     an_hour(status, log, counts, 1)
     an_hour(status, log, counts, 2)
@@ -88,8 +88,8 @@ def test_a_day_of_messages_leaves_no_more_memory_than_a_few_hours():
     finally:
         tracemalloc.stop()
     taken = status.take()
-    assert len(taken["spans"]) == snapshot.MOST_SPANS
-    assert len(taken["blocks"]) == snapshot.MOST_BLOCKS
-    assert len(counts.take()) == d_pdus.MOST_BINS and counts.take()[-1][counts.NEW] == 1
-    assert len(log.lines()) == snapshot.MOST_LINES
+    assert len(taken["spans"]) == snapshot.MAX_SPANS
+    assert len(taken["blocks"]) == snapshot.MAX_BLOCKS
+    assert len(counts.take()) == d_pdus.MAX_BINS and counts.take()[-1][counts.NEW] == 1
+    assert len(log.lines()) == snapshot.MAX_LINES
     assert after - before < 20_000, f"{after - before} octets more"

@@ -157,7 +157,7 @@ def test_what_is_sent_is_bounded(two):
     assert order(two, "messages", "yes")[0] == 400
     assert order(two, "file", {"to": "1.2.0.2", "name": "a", "data": "x"})[0] == 400
     assert upload(two, b"")[0] == 400
-    assert upload(two, bytes(messages.MOST_FILE + 1))[0] == 413
+    assert upload(two, bytes(messages.MAX_FILE + 1))[0] == 413
     assert upload(two, b"x", "station=1.2.0.1&to=1.2.0.2&name=" + "n" * 101)[0] == 400
     assert "allowed are 1.2.0.1" in upload(two, b"x", "station=9&to=1.2.0.2&name=n")[1]
     assert ask(two[0] + "api/messages?station=9", X_HF_Token=two[1])[0] == 404
@@ -179,10 +179,10 @@ def test_any_request_is_answered(two):
 
 def test_queues_and_history_are_bounded():
     box = messages.Conversation()
-    for k in range(3 * messages.MOST_ENTRIES):
+    for k in range(3 * messages.MAX_ENTRIES):
         box.add("chat", "in", "1.2.0.2", str(k))
-    assert [e["text"] for e in box.take()][-1] == str(3 * messages.MOST_ENTRIES - 1)
-    assert len(box.take()) == messages.MOST_ENTRIES
+    assert [e["text"] for e in box.take()][-1] == str(3 * messages.MAX_ENTRIES - 1)
+    assert len(box.take()) == messages.MAX_ENTRIES
 
 
 def test_a_station_without_a_server_says_so():

@@ -256,9 +256,9 @@ def test_d_pdus_by_time_come_from_the_log():
                             (6.1, "", 0)):
         counts.note(watch.LogRecord(at, "a line", fate, count))
     assert counts.take() == [[0, 1, 1, 1, 1, 0], [5, 0, 0, 0, 0, 4]]
-    for k in range(10 * d_pdus.MOST_BINS):
+    for k in range(10 * d_pdus.MAX_BINS):
         counts.note(watch.LogRecord(100 + 5 * k, "a line", "unread", 1))
-    assert len(counts.take()) == d_pdus.MOST_BINS
+    assert len(counts.take()) == d_pdus.MAX_BINS
 
 
 def test_every_type_of_d_pdu_has_a_name():

@@ -12,12 +12,12 @@ namespace {
 
 // A station that does not answer this often counts as not responding, at the soonest. One
 // time less if the transmissions took this long (cas/link_failure.cc).
-constexpr unsigned least_unanswered = 4;
+constexpr unsigned min_unanswered = 4;
 constexpr double long_calling_s = 40;
 
 bool true_silence(const silence& s)
 {
-    return s.transmissions + (s.lasts_s >= long_calling_s ? 1 : 0) >= least_unanswered;
+    return s.transmissions + (s.lasts_s >= long_calling_s ? 1 : 0) >= min_unanswered;
 }
 
 } // namespace

@@ -147,7 +147,7 @@ def methods(text: str) -> Dict[str, int]:
 #: C++ of ours: what has to stay in small parts.
 SOURCES = [path for folder in (LIB, ROOT / "python" / "hf" / "bindings")
            for path in sorted(folder.rglob("*")) if path.suffix in (".h", ".cc")]
-MOST_LINES, MOST_METHODS = 60, 40
+MAX_LINES, MAX_METHODS = 60, 40
 #: Longer functions, by file and head, and why.
 LONG = {
     ("lib/blocks/ip_client_impl.cc", "const setting_table<ip::client_config>& all_settings()"):
@@ -161,19 +161,19 @@ LONG = {
 
 def test_functions_stay_short():
     found = {(str(path.relative_to(ROOT)), head) for path in SOURCES
-             for head in long_functions(path.read_text(), MOST_LINES)}
+             for head in long_functions(path.read_text(), MAX_LINES)}
     assert found == set(LONG) and len(LONG) <= 10
 
 
 def test_classes_stay_small():
     count = {name: n for path in SOURCES for name, n in methods(path.read_text()).items()}
     assert len(count) > 300 and count["node::impl"] > 20
-    assert {name: n for name, n in count.items() if n > MOST_METHODS} == {}
+    assert {name: n for name, n in count.items() if n > MAX_METHODS} == {}
 
 
 #: Data members of a class with functions of its own. Records without any may have more, and so
 #: may settings (*_config). What the others have beyond 20 belongs into parts with one duty each.
-MOST_MEMBERS = 20
+MAX_MEMBERS = 20
 #: Larger classes, by file and name, and why.
 WIDE = {
     ("lib/waveform/description.h", "description"): "a record of what is on the air",
@@ -211,7 +211,7 @@ def data_members(text: str) -> Dict[str, Tuple[int, bool]]:
 def test_classes_have_few_data_members():
     found = {(str(path.relative_to(ROOT)), name): n for path in SOURCES
              for name, (n, functions) in data_members(path.read_text()).items()
-             if functions and n > MOST_MEMBERS and not name.endswith("_config")}
+             if functions and n > MAX_MEMBERS and not name.endswith("_config")}
     assert {key: n for key, n in found.items() if key not in WIDE} == {}
 
 
@@ -245,12 +245,12 @@ def test_files_of_the_data_link_stay_short():
 #: Python of ours, with the same limit for functions, documentation not counted.
 SCRIPTS = [path for folder in ("python/hf", "laboratory/hflab", "apps", "docs/site", "examples")
            for path in sorted((ROOT / folder).rglob("*.py"))]
-MOST_PARAMETERS = 10
+MAX_PARAMETERS = 10
 #: Larger functions of Python, by file and name, and why.
 LARGE: Dict[Tuple[str, str], str] = {}
 
 
-def large_functions(text: str, most_lines: int, most_parameters: int) -> List[str]:
+def large_functions(text: str, max_lines: int, max_parameters: int) -> List[str]:
     """Names of functions with more lines or parameters than that; self is not counted."""
     found = []
     for node in ast.walk(ast.parse(text)):
@@ -263,14 +263,14 @@ def large_functions(text: str, most_lines: int, most_parameters: int) -> List[st
             first.end_lineno - first.lineno + 1 if told else 0)
         a = node.args
         names = [x.arg for x in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
-        if lines > most_lines or len(names) - (names[:1] in (["self"], ["cls"])) > most_parameters:
+        if lines > max_lines or len(names) - (names[:1] in (["self"], ["cls"])) > max_parameters:
             found.append(node.name)
     return found
 
 
 def test_functions_of_python_stay_small():
     found = {(str(path.relative_to(ROOT)), name) for path in SCRIPTS
-             for name in large_functions(path.read_text(), MOST_LINES, MOST_PARAMETERS)}
+             for name in large_functions(path.read_text(), MAX_LINES, MAX_PARAMETERS)}
     assert len(SCRIPTS) > 100
     assert found == set(LARGE)
 

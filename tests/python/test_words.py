@@ -16,9 +16,9 @@ NOT_SEARCHED = {"docs/settings.md", "docs/style.md", "docs/conformance.md",
 SEARCHED = [name for name in [*PAGES, *sorted(str(p.relative_to(TREE)) for p in
                                               (TREE / "laboratory").rglob("*.md"))]
             if name not in NOT_SEARCHED]
-MOST_WORDS_ON_AVERAGE = 18
+MAX_WORDS_ON_AVERAGE = 18
 LONG_WORDS = 30
-MOST_LONG_SHARE = 0.05
+MAX_LONG_SHARE = 0.05
 #: Old words, and what to write instead.
 OLD_WORDS = {
     r"\b(the|its|at) begin\b": "the start", r"\ban own\b": "its own",
@@ -79,8 +79,8 @@ def test_sentences_are_short():
             mean = sum(count) / len(count)
             print(f"{page}: {mean:.1f} words, {longest} of {len(count)} sentences are long")
     every = [n for count in counts.values() for n in count]
-    assert sum(every) / len(every) <= MOST_WORDS_ON_AVERAGE
-    assert sum(n > LONG_WORDS for n in every) <= MOST_LONG_SHARE * len(every)
+    assert sum(every) / len(every) <= MAX_WORDS_ON_AVERAGE
+    assert sum(n > LONG_WORDS for n in every) <= MAX_LONG_SHARE * len(every)
 
 
 @pytest.mark.parametrize("page", SEARCHED)

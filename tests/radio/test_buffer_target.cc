@@ -26,7 +26,7 @@ TEST(buffer_target, a_stall_that_no_buffer_bridges_does_not_lengthen_it)
     b.lacked(2, 1000);
     EXPECT_NEAR(b.wanted_s(), 0.1, 1e-9);
     b.lacked(0.4, 1010);
-    EXPECT_NEAR(b.wanted_s(), buffer_target::most_s, 1e-9);
+    EXPECT_NEAR(b.wanted_s(), buffer_target::max_s, 1e-9);
     b.lacked(0.1, 1020); // does not make the minute begin again
     b.at(1070);
     EXPECT_NEAR(b.wanted_s(), 0.1, 1e-9);

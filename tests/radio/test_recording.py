@@ -106,9 +106,9 @@ def test_what_is_wrong_is_named(tmp_path, more, named):
     assert result.returncode == 2 and named in result.stderr and "1.toml" in result.stderr
 
 
-def record(folder, seconds, file_s, most_octets, said, tags=()):
+def record(folder, seconds, file_s, max_octets, said, tags=()):
     tb = gr.top_block()
-    r = recorder.Recorder(str(folder), "x", 9600, most_octets, file_s, "a test", said.append)
+    r = recorder.Recorder(str(folder), "x", 9600, max_octets, file_s, "a test", said.append)
     x = np.arange(int(seconds * 9600)).astype(np.complex64)
     tb.connect(blocks.vector_source_c(x.tolist(), False, 1, list(tags)), r)
     tb.run()

@@ -391,7 +391,7 @@ TEST(large_windows, lossy_exchange_across_the_wrap)
         s.set_segment(20, false);
         std::vector<std::vector<uint8_t>> out;
         std::vector<outgoing_ptr> done;
-        size_t most_parts = 0;
+        size_t max_parts = 0;
         constexpr size_t count = 1000;
         for (size_t i = 0; i < count; ++i) {
             s.submit(c_pdu(100, static_cast<uint8_t>(i), delivery_order::in_order));
@@ -425,11 +425,11 @@ TEST(large_windows, lossy_exchange_across_the_wrap)
                     s.acknowledge(back->ack, done);
                 }
             }
-            most_parts = std::max(most_parts, all.size());
+            max_parts = std::max(max_parts, all.size());
         }
         ASSERT_TRUE(s.idle());
         EXPECT_EQ(s.lwe(), static_cast<uint16_t>(65000 + 5 * count));
-        EXPECT_EQ(most_parts, loss > 0 ? 13u : 1u) << "of a bitmap of 2000 numbers";
+        EXPECT_EQ(max_parts, loss > 0 ? 13u : 1u) << "of a bitmap of 2000 numbers";
         ASSERT_EQ(out.size(), count);
         for (size_t i = 0; i < count; ++i) {
             ASSERT_EQ(out[i], std::vector<uint8_t>(100, static_cast<uint8_t>(i)));

@@ -215,7 +215,7 @@ TEST_F(lost_header, costs_a_bounded_time)
 {
     add(0, 1);
     send({});
-    air.ratios.resize(2 * code_ratios::most_bits);
+    air.ratios.resize(2 * code_ratios::max_bits);
     noise(begins[0] + 30, air.ratios.size() / 16);
     EXPECT_EQ(receive(), numbers_t{ 0 });
 }

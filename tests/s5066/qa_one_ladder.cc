@@ -103,6 +103,26 @@ between(const std::string& a, const std::string& b, double snr_db, size_t octets
 
 } // namespace
 
+TEST(one_ladder, fast_fading_gets_4539)
+{
+    adaptive_rate_policy p(*rate_range::parse("auto"));
+    p.on_reads_5069(there, true);
+    const auto advised = [&](double doppler_hz) {
+        for (int k = 0; k < 6; ++k) {
+            auto r = heard("4539-600S", 2);
+            r.doppler_hz = doppler_hz;
+            // Blocks of 0.6 s: slow fades make them differ.
+            for (size_t b = 0; b < r.block_snr_db.size(); ++b)
+                r.block_snr_db[b] += (b % 2 ? 1 : -1) * (doppler_hz < 5 ? 3 : 0.5);
+            p.on_reception({}, there, r);
+        }
+        return *p.advice(there);
+    };
+    EXPECT_TRUE(of_5069(advised(1)));
+    p.on_new_channel(there);
+    EXPECT_FALSE(of_5069(advised(10)));
+}
+
 TEST(one_ladder, a_peer_that_has_shown_nothing_gets_4539)
 {
     adaptive_rate_policy p(*rate_range::parse("auto"));

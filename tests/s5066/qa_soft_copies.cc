@@ -178,10 +178,10 @@ TEST_F(soft_copy, memory_is_bounded_and_the_newest_stay)
         r = static_cast<int8_t>(random());
     for (k.number = 0; k.number < 80; ++k.number) {
         copies.add({}, k, one);
-        ASSERT_LE(copies.ratios(), soft_copies::most_ratios);
+        ASSERT_LE(copies.ratios(), soft_copies::max_ratios);
     }
     EXPECT_EQ(copies.ratios() / (16 * (max_segment + 4)),
-              soft_copies::most_ratios / (16 * (max_segment + 4)));
+              soft_copies::max_ratios / (16 * (max_segment + 4)));
     const size_t before = copies.ratios();
     k.number = 79;
     copies.drop(k);
@@ -221,7 +221,7 @@ TEST_F(soft_copy, it_starts_again_after_the_most_copies)
     code_piece other = receive(1, 0);
     for (int8_t& r : other.ratios)
         r = static_cast<int8_t>(random() % 2 ? r : -r);
-    for (unsigned k = 0; k < soft_copies::most_copies; ++k)
+    for (unsigned k = 0; k < soft_copies::max_copies; ++k)
         EXPECT_FALSE(copies.add({}, key(), other));
     EXPECT_EQ(copies.add({}, key(), receive(1, 0)), pdu.segment);
 }
@@ -272,9 +272,9 @@ TEST_F(soft_copy, ratios_in_wrong_places_are_not_taken)
     EXPECT_TRUE(after([](rx_octets& e) { e.ratios.resize(100); }).empty());
     EXPECT_TRUE(after([](rx_octets& e) { e.ratios_from = UINT64_MAX; }).empty());
     EXPECT_TRUE(
-        after([](rx_octets& e) { e.ratios_from = code_ratios::most_bits; }).empty());
+        after([](rx_octets& e) { e.ratios_from = code_ratios::max_bits; }).empty());
     EXPECT_TRUE(
-        after([](rx_octets& e) { e.ratios.resize(4 * code_ratios::most_bits); }).empty());
+        after([](rx_octets& e) { e.ratios.resize(4 * code_ratios::max_bits); }).empty());
     // The CRC of a segment that has slipped by a bit may be good. The header is not.
     for (const uint64_t from : { 1u, 2u, 3u, 8u, 360u, 100000u })
         EXPECT_TRUE(after([from](rx_octets& e) { e.ratios_from = from; }).empty())

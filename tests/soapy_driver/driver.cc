@@ -33,7 +33,7 @@ namespace {
 using namespace gr::hf::soapy_test;
 using value = std::complex<float>;
 
-constexpr double least_rf = 1e6, most_rf = 60e6, least_gain = 0, most_gain = 60;
+constexpr double min_rf = 1e6, max_rf = 60e6, min_gain = 0, max_gain = 60;
 // A receiver that reads nothing for this long has lost samples.
 constexpr double buffer_s = 0.5;
 // A transmitter accepts samples this far ahead of time.
@@ -56,7 +56,7 @@ public:
           d_loop(argument(args, "loop", "0") == "1"),
           d_timed(argument(args, "untimed", "0") != "1")
     {
-        if (d_own >= test_air::most_stations)
+        if (d_own >= test_air::max_stations)
             throw std::runtime_error("station = " + std::to_string(d_own));
         if (gone())
             throw std::runtime_error("it is not there");
@@ -101,11 +101,11 @@ public:
     SoapySDR::Range
     getGainRange(const int, const size_t, const std::string&) const override
     {
-        return { least_gain, most_gain };
+        return { min_gain, max_gain };
     }
     SoapySDR::Range getGainRange(const int, const size_t) const override
     {
-        return { least_gain, most_gain };
+        return { min_gain, max_gain };
     }
     // Two mixers, so that there is an offset of the first one.
     std::vector<std::string> listFrequencies(const int, const size_t) const override
@@ -128,11 +128,11 @@ public:
     getFrequencyRange(const int, const size_t, const std::string& name) const override
     {
         return { name == "BB" ? SoapySDR::Range(-1e6, 1e6)
-                              : SoapySDR::Range(least_rf, most_rf) };
+                              : SoapySDR::Range(min_rf, max_rf) };
     }
     SoapySDR::RangeList getFrequencyRange(const int, const size_t) const override
     {
-        return { SoapySDR::Range(least_rf, most_rf) };
+        return { SoapySDR::Range(min_rf, max_rf) };
     }
     void setSampleRate(const int, const size_t, const double) override {}
     double getSampleRate(const int, const size_t) const override { return d_air.rate(); }

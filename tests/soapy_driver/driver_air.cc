@@ -28,7 +28,7 @@ int64_t steady_ns()
 
 test_air::test_air(const std::string& path, double rate) : d_rate(rate)
 {
-    const size_t octets = sizeof(header) + most_stations * sizeof(station);
+    const size_t octets = sizeof(header) + max_stations * sizeof(station);
     const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0)
         throw std::runtime_error("air = " + path + ": cannot be opened");
@@ -57,7 +57,7 @@ test_air::test_air(const std::string& path, double rate) : d_rate(rate)
 
 test_air::~test_air()
 {
-    munmap(d_header, sizeof(header) + most_stations * sizeof(station));
+    munmap(d_header, sizeof(header) + max_stations * sizeof(station));
 }
 
 int64_t test_air::now_ns() const { return steady_ns() - d_header->begin_ns; }

@@ -19,7 +19,7 @@ each.
 class test_air
 {
 public:
-    static constexpr size_t most_stations = 4;
+    static constexpr size_t max_stations = 4;
     static constexpr size_t chunk = 256;   //!< samples that begin together
     static constexpr size_t chunks = 4096; //!< of each station: a ring
 

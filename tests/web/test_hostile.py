@@ -19,7 +19,7 @@ from gnuradio.hf.web import fetch, pictures, reduce, script, shore, wire
 import sites
 
 #: What a hostile page may cost in memory beyond the program itself, octets.
-MOST_MEMORY = 200_000_000
+MAX_MEMORY = 200_000_000
 
 
 @pytest.mark.parametrize("address, permitted", [
@@ -179,7 +179,7 @@ print(time.process_time() - begin, (after - before) * 1024, len(page.main) + len
                           timeout=200)
     assert done.returncode == 0, done.stderr
     took, memory, _, links, shown = map(float, done.stdout.split())
-    assert memory < MOST_MEMORY, f"{memory / 1e6:.0f} MB"
+    assert memory < MAX_MEMORY, f"{memory / 1e6:.0f} MB"
     assert took < 10
     assert links <= reduce.MAX_LINKS and shown <= reduce.MAX_PICTURES
 

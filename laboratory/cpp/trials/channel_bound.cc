@@ -22,7 +22,7 @@ namespace {
 
 using namespace kernel;
 
-constexpr size_t most_rounds = 12;
+constexpr size_t max_rounds = 12;
 constexpr float largest_ratio = 60; // of a soft bit
 // Streams of random numbers beside those of the channel.
 constexpr uint64_t bit_stream = 0x626f756e642d6269, noise_stream = 0x626f756e642d6e6f;
@@ -149,7 +149,7 @@ decode(block_decoder& decoder, const std::vector<double>& likelihoods, unsigned 
     const size_t labels = size_t{ 1 } << bits, symbols = likelihoods.size() / labels;
     std::vector<float> prior(symbols * bits, 0), soft(prior.size()), posterior;
     std::vector<bool> decisions(prior.size()), before;
-    for (size_t round = 0; round < most_rounds; ++round) {
+    for (size_t round = 0; round < max_rounds; ++round) {
         for (size_t i = 0; i < symbols; ++i)
             demap(&likelihoods[i * labels], &prior[i * bits], bits, &soft[i * bits]);
         if (bits == 1)

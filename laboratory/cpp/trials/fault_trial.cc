@@ -10,7 +10,7 @@ namespace gr::hf::sim {
 
 namespace {
 
-constexpr double least_s = 600, longest_s = 1e6;
+constexpr double min_s = 600, longest_s = 1e6;
 
 //! Random numbers of one seed.
 class dice
@@ -178,7 +178,7 @@ void add_faults(scenario& s, dice& d)
 
 scenario scenario_of(const fault_trial& t)
 {
-    if (!(t.duration_s >= least_s && t.duration_s <= longest_s)) {
+    if (!(t.duration_s >= min_s && t.duration_s <= longest_s)) {
         throw std::invalid_argument("duration_s " + std::to_string(t.duration_s) +
                                     ": must be 600 to 1e6");
     }

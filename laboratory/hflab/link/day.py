@@ -157,11 +157,11 @@ class AlePair:
         good = sorted((c for c in known if known[c] > CALLS[0][0]), key=lambda c: -known[c])
         return good + rest + [c for c in known if c not in good]
 
-    def call(self, first: Optional[int] = None, least_bps: float = 0.0) -> Optional[int]:
+    def call(self, first: Optional[int] = None, min_bps: float = 0.0) -> Optional[int]:
         """Call on one channel after the other, perhaps on a given one first, which must promise
-        more than least_bps. Returns the channel of the link."""
+        more than min_bps. Returns the channel of the link."""
         for c in sorted(self.order(), key=lambda c: c != first):
-            trial = c == first and least_bps > 0
+            trial = c == first and min_bps > 0
             self.t += round(CALL_S + trial * REPORTS_S)
             if self.t >= DAY_S:
                 return None
@@ -170,7 +170,7 @@ class AlePair:
             measured = NOTHING_DB if not linked else (
                 float(np.interp(db, *MEASURED)) + MEASURED_DB * self.random.standard_normal())
             self.known[c] = self.t, measured
-            if linked and not (trial and promise(measured) <= least_bps):
+            if linked and not (trial and promise(measured) <= min_bps):
                 return c
         self.t += 60
         return None
@@ -203,20 +203,20 @@ class AlePair:
                 break
             last = self.moves[-1] if self.moves else -STAY_S
             if self.t - began >= BETTER_S and self.t - last >= STAY_S:
-                there, least_bps = self.leave(here)
+                there, min_bps = self.leave(here)
                 if there is not None:
                     self.moves.append(self.t)
                     self.t += round(TWAS_S)
-                    return there, least_bps
+                    return there, min_bps
         return None, 0.0
 
     def run(self) -> np.ndarray:
         """The channel of each second; -1: no link."""
         there: Optional[int] = None
-        least_bps = 0.0
+        min_bps = 0.0
         while self.t < DAY_S:
-            here = self.call(there, least_bps)
-            there, least_bps = (None, 0.0) if here is None else self.stay(here)
+            here = self.call(there, min_bps)
+            there, min_bps = (None, 0.0) if here is None else self.stay(here)
         return self.channel
 
 

@@ -34,7 +34,7 @@ OUTAGE_S = 60
 #: Sizes of a direction of a connection, octets.
 SIZES = (0, 200, 3000, 20000)
 #: Open connections at once.
-MOST_FLOWS = 6
+MAX_FLOWS = 6
 #: Everything has ended this time after the last fault, s: OUTAGE_S, 30 s for its check, and the
 #: time of the octets that may wait at 9600 bit/s.
 END_S = 300.0
@@ -321,7 +321,7 @@ outage_s = {OUTAGE_S}
     async def _traffic(self) -> None:
         while True:
             await asyncio.sleep(self.random.uniform(1, 10))
-            if len(self._at_work()) < MOST_FLOWS:
+            if len(self._at_work()) < MAX_FLOWS:
                 sizes = self.random.choice(SIZES), self.random.choice(SIZES)
                 self._connect(self.random.choice("AB"), *sizes)
 

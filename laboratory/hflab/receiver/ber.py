@@ -172,11 +172,11 @@ def store(path: Optional[str] = None, force: bool = False) -> Store:
     return sweep.Store(Trial, 6, path, force=force)
 
 
-def results(rows: Iterable[Trial], least_seed: int = 0) -> List[Result]:
+def results(rows: Iterable[Trial], min_seed: int = 0) -> List[Result]:
     """Every point, with all of its trials, or those of seeds from one on."""
     points: Dict[Point, List[Trial]] = {}
     for row in rows:
-        if row.seed >= least_seed:
+        if row.seed >= min_seed:
             points.setdefault(row.point, []).append(row)
     return [summed(point, of_point) for point, of_point in points.items()]
 

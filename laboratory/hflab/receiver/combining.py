@@ -30,7 +30,7 @@ RATES = (8000, 48000, 11025, 44100, 16000, 96000)
 #: Largest clock error, ppm, and carrier offset, Hz.
 CLOCK_PPM, OFFSET_HZ = 50.0, 60.0
 #: First SNR measured, step of the next ones, and limits, dB.
-FIRST_DB, STEP_DB, LEAST_DB, MOST_DB = 8.0, 2.0, -10.0, 30.0
+FIRST_DB, STEP_DB, MIN_DB, MAX_DB = 8.0, 2.0, -10.0, 30.0
 #: Resampled sets of transmissions for the interval of the gain.
 RESAMPLED = 2000
 #: Peak of the audio, of full scale.
@@ -179,7 +179,7 @@ def _next_snr(points: Points, bad: Bad) -> Optional[float]:
     highest, lowest = max(points), min(points)
     up = share(points[highest], bad) > SHARE
     snr_db = highest + STEP_DB if up else lowest - STEP_DB
-    return snr_db if LEAST_DB <= snr_db <= MOST_DB else None
+    return snr_db if MIN_DB <= snr_db <= MAX_DB else None
 
 
 def measure(wanted: Options, workers: sweep.Workers, kept: "sweep.Store[Trial]"

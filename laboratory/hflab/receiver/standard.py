@@ -265,7 +265,7 @@ ACCEPT_TRANSMISSION_S = 120.0
 #: From the target towards the limit while a row is not shown, dB.
 ACCEPT_STEP_DB = 0.5
 #: Times the signal that shows a row after which a place without a verdict is left.
-MOST_SIGNAL = 3
+MAX_SIGNAL = 3
 
 
 def accept(row: Row, effort: int, run: SeededRun) -> Outcome:
@@ -279,7 +279,7 @@ def accept(row: Row, effort: int, run: SeededRun) -> Outcome:
     while True:
         point = Point(row.mode, f"{row.channel} snr={at_db:g}", ACCEPT_TRANSMISSION_S,
                       effort)
-        for times in range(1, MOST_SIGNAL + 1):
+        for times in range(1, MAX_SIGNAL + 1):
             stop = Stop(MISSED_AFTER, times * SHOWN_S / 2, times * SHOWN_BITS // 2)
             result = joined([run(point, stop, seed) for seed in FAMILIES])
             word = verdict(row, result)

@@ -245,14 +245,14 @@ TEST(adaptive_policy, a_try_cuts_no_shorter_than_the_mode_before)
 namespace {
 
 // Receptions of 40 s without loss in the advised mode, while nothing in modes above
-// \p most_bps arrives. Returns after which receptions a faster mode was advised.
+// \p max_bps arrives. Returns after which receptions a faster mode was advised.
 std::vector<int>
-tries(adaptive_rate_policy& p, double snr_db, double doppler_hz, int most_bps)
+tries(adaptive_rate_policy& p, double snr_db, double doppler_hz, int max_bps)
 {
     std::vector<int> at;
     for (int k = 0; k < 100; ++k) {
         const auto m = p.advice(there);
-        const bool arrives = m->rate_bps <= most_bps;
+        const bool arrives = m->rate_bps <= max_bps;
         reception r;
         r.m = *m;
         for (int b = 0; b < 80; ++b) // average of fast fading over half a second

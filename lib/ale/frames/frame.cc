@@ -12,10 +12,10 @@ namespace gr::hf::ale {
 
 namespace {
 
-constexpr int most_channels = 100;
-constexpr size_t most_sounds = 1000;
-constexpr size_t most_group_words = 12; // of a leading call, sent twice
-constexpr size_t most_first_words = 5;  // of a group, in a scanning call
+constexpr int max_channels = 100;
+constexpr size_t max_sounds = 1000;
+constexpr size_t max_group_words = 12;  // of a leading call, sent twice
+constexpr size_t max_first_words = 5;   // of a group, in a scanning call
 constexpr size_t words_per_channel = 2; // 784 ms: longer than a dwell
 
 void check(const std::string& name, size_t value, size_t least, size_t most)
@@ -50,11 +50,11 @@ std::vector<word> scanning_call(const frame_plan& plan)
         if (std::find(first.begin(), first.end(), w) == first.end())
             first.push_back(w);
     }
-    if (first.size() > most_first_words)
+    if (first.size() > max_first_words)
         throw std::invalid_argument(std::to_string(first.size()) +
                                     " different first words of addresses: a "
                                     "scanning call allows up to " +
-                                    std::to_string(most_first_words));
+                                    std::to_string(max_first_words));
     const bool group = plan.to.size() > 1;
     std::vector<word> words;
     for (size_t k = 0; k < words_per_channel * static_cast<size_t>(plan.channels); ++k) {
@@ -124,14 +124,14 @@ std::vector<word> words_of(const frame_plan& plan)
     if (plan.to.empty()) {
         if (plan.report || !plan.text.empty() || !plan.quick_id.empty())
             throw std::invalid_argument("a sound carries neither messages nor reports");
-        check("sounds", plan.sounds, 1, most_sounds);
+        check("sounds", plan.sounds, 1, max_sounds);
         for (size_t k = 0; k < plan.sounds; ++k)
             append(words, self);
         return words;
     }
-    check("channels", static_cast<size_t>(plan.channels), 0, most_channels);
+    check("channels", static_cast<size_t>(plan.channels), 0, max_channels);
     const auto leading = leading_call(plan.to);
-    check("words of the called addresses", leading.size(), 1, most_group_words);
+    check("words of the called addresses", leading.size(), 1, max_group_words);
     append(words, scanning_call(plan));
     append(words, leading);
     append(words, leading);

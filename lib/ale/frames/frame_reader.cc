@@ -73,7 +73,7 @@ void frame_reader::take(const rx_event& e)
 {
     const auto kind = e.text.kind;
     const bool concluded = d_part == part::sender && !d_to.empty();
-    if (d_frame.words >= most_words ||
+    if (d_frame.words >= max_words ||
         (concluded && (kind == preamble::from || kind == preamble::cmd)))
         end_frame();
     count(e);
@@ -217,7 +217,7 @@ void frame_reader::end_frame()
             d_frame.from = address_of(sender->words);
             d_frame.answer_wanted = !sender->twas;
         }
-        if (!d_frame.from.empty() || most_readings() >= readings_without_sender)
+        if (!d_frame.from.empty() || max_readings() >= readings_without_sender)
             d_frames.push_back(d_frame);
     }
     forget_frame();
@@ -277,7 +277,7 @@ void frame_reader::drop_beginnings(std::vector<reading>& all)
     all = std::move(kept);
 }
 
-size_t frame_reader::most_readings() const
+size_t frame_reader::max_readings() const
 {
     size_t most = 0;
     for (const auto* all : { &d_to, &d_thru })

@@ -20,7 +20,7 @@ class frame_reader
 {
 public:
     //! Longest frame, words; what is longer is cut. A scanning call for 50 s has 128.
-    static constexpr size_t most_words = 4096;
+    static constexpr size_t max_words = 4096;
 
     //! The next event of a receiver.
     void push(const rx_event& e);
@@ -53,7 +53,7 @@ private:
     static void drop_beginnings(std::vector<reading>& all);
     std::vector<std::string> called() const;
     void put_in_order(std::vector<std::string>& group) const;
-    size_t most_readings() const;
+    size_t max_readings() const;
 
     part d_part = part::nothing;
     reading d_open; // the part that is being read

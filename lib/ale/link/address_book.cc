@@ -12,8 +12,8 @@ namespace gr::hf::ale {
 
 namespace {
 
-constexpr size_t most_self = 20;
-constexpr size_t most_members = 100;
+constexpr size_t max_self = 20;
+constexpr size_t max_members = 100;
 
 bool fits_wildcard(const std::string& pattern, const std::string& a)
 {
@@ -128,14 +128,14 @@ expected_words address_book::expected() const
 
 void address_book::check() const
 {
-    if (self.empty() || self.size() > most_self)
+    if (self.empty() || self.size() > max_self)
         throw std::invalid_argument(std::to_string(self.size()) +
                                     " self addresses: allowed are 1 to 20");
     for (const auto& a : self)
         check_address(a);
     for (const auto& [net, members] : nets) {
         check_address(net);
-        if (members.empty() || members.size() > most_members)
+        if (members.empty() || members.size() > max_members)
             throw std::invalid_argument("net '" + net + "' with " +
                                         std::to_string(members.size()) +
                                         " members: allowed are 1 to 100");

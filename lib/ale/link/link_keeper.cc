@@ -16,7 +16,7 @@ void link_keeper::update(const wish& w, station_time now)
         const bool over = d_joined && !w.joined && w.wanted.empty();
         d_joined = w.joined;
         d_watch.note(w.unanswered);
-        if (d_most_vain > 0 && d_watch.out_of_reach(d_most_vain) && w.joined) {
+        if (d_max_vain > 0 && d_watch.out_of_reach(d_max_vain) && w.joined) {
             d_called.clear();
             // The peer may have no more data, and hears that we leave.
             const bool nothing = !d_caller && !w.active && w.wanted.empty();

@@ -65,7 +65,7 @@ public:
      *  \param goodput empty: links never move to another channel
      */
     link_keeper(link_machine& link, const link_settings& settings, promise goodput = {})
-        : d_link(link), d_promise(std::move(goodput)), d_most_vain(settings.unanswered),
+        : d_link(link), d_promise(std::move(goodput)), d_max_vain(settings.unanswered),
           d_channels(settings.channels), d_trials(settings.trials)
     {
     }
@@ -92,7 +92,7 @@ private:
 
     link_machine& d_link;
     promise d_promise;
-    const unsigned d_most_vain;
+    const unsigned d_max_vain;
     const size_t d_channels;
     const bool d_trials;
     used_channel d_used;

@@ -46,8 +46,7 @@ void link_machine::call(const std::string& to,
     if (!text.empty())
         text_words(text);
     if (full())
-        throw std::invalid_argument(std::to_string(most_requests) +
-                                    " calls wait already");
+        throw std::invalid_argument(std::to_string(max_requests) + " calls wait already");
     advance(now);
     d_requests.push_back({ to, text, first, std::move(enough) });
     if (d_state == link_state::scanning)

@@ -47,7 +47,7 @@ using snr_judge = std::function<bool(double snr_db)>;
 class link_machine
 {
 public:
-    static constexpr size_t most_requests = 16; //!< calls that may wait
+    static constexpr size_t max_requests = 16; //!< calls that may wait
 
     /*! \param seed of random pauses and slots
      *  \throws std::invalid_argument
@@ -62,15 +62,15 @@ public:
      *         the call goes on. Reports of link quality are exchanged. Empty: any answer
      *         makes the link.
      *  \throws std::invalid_argument if it is no address of a station or a known net, if
-     *          the text cannot be sent, or if most_requests calls wait
+     *          the text cannot be sent, or if max_requests calls wait
      */
     void call(const std::string& to,
               const std::string& text,
               station_time now,
               std::optional<size_t> first = {},
               snr_judge enough = {});
-    //! most_requests calls wait.
-    bool full() const { return d_requests.size() >= most_requests; }
+    //! max_requests calls wait.
+    bool full() const { return d_requests.size() >= max_requests; }
     //! Forget calls that wait or are under way, and end the link with TWAS. \p why is
     //! reported.
     void end(station_time now, link_reason why = link_reason::ours);

@@ -12,7 +12,7 @@ lqa_store::at(const std::string& station, size_t channel, station_time now)
 {
     const auto key = std::make_pair(station, channel);
     const auto old = d_cells.find(key);
-    if (old == d_cells.end() && d_cells.size() >= most_cells)
+    if (old == d_cells.end() && d_cells.size() >= max_cells)
         d_cells.erase(
             std::min_element(d_cells.begin(), d_cells.end(), [](auto& a, auto& b) {
                 return a.second.at < b.second.at;

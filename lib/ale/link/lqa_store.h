@@ -21,7 +21,7 @@ namespace gr::hf::ale {
 class lqa_store
 {
 public:
-    static constexpr size_t most_cells = 4096;
+    static constexpr size_t max_cells = 4096;
     static constexpr station_time lifetime = std::chrono::hours(1);
 
     //! The station was heard with \p snr_db in 3 kHz, by ALE or by ordinary traffic.

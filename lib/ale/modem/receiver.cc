@@ -15,7 +15,7 @@ namespace gr::hf::ale {
 namespace {
 
 // Noise exceeds it in 1 % of 300 tries, ALE at -6 dB in 95 %, at -3 dB in all.
-constexpr float least_prominence = 6.8f;
+constexpr float min_prominence = 6.8f;
 
 using rates = kernel::audio_rates;
 
@@ -72,10 +72,10 @@ receiver::receiver(const receiver_limits& limits, size_t history_words)
       d_history_words(history_words), d_bits(history_words),
       d_samples((history_words + 3) * samples_per_word)
 {
-    if (history_words < least_history)
+    if (history_words < min_history)
         throw std::invalid_argument("history " + std::to_string(history_words) +
-                                    " words: allowed are " +
-                                    std::to_string(least_history) + " and more");
+                                    " words: allowed are " + std::to_string(min_history) +
+                                    " and more");
 }
 
 void receiver::expect(const expected_words& e)
@@ -126,7 +126,7 @@ std::optional<bool> receiver::presence() const
 {
     if (d_presence.rows < presence_rows)
         return std::nullopt;
-    return d_presence.sum > least_prominence * static_cast<float>(d_presence.rows);
+    return d_presence.sum > min_prominence * static_cast<float>(d_presence.rows);
 }
 
 void receiver::on_row(const tone_rows::row& r)
@@ -335,7 +335,7 @@ void receiver::follow(int64_t now)
     d_track->where.end = expected;
     ++d_track->lost;
     lose(expected);
-    if (d_track->lost >= d_limits.most_lost)
+    if (d_track->lost >= d_limits.max_lost)
         end_track();
 }
 

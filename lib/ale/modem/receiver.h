@@ -50,7 +50,7 @@ struct receiver_limits {
         6.5f; //!< the same for words with any characters: there are 64 times more
     float follow_fit = 0.8f; //!< least fit of the next words
     float better = 1.0f;     //!< by which the word of another transmission must be better
-    int most_lost = 3;       //!< words in a row that may be lost (A.5.5.2.4)
+    int max_lost = 3;        //!< words in a row that may be lost (A.5.5.2.4)
 
     float known = 4.5f;       //!< least score of an expected word of a call
     float known_worse = 1.0f; //!< most by which any other word may be better
@@ -74,13 +74,13 @@ class receiver
 {
 public:
     //! Without expectations.
-    static constexpr size_t least_history = 4;
+    static constexpr size_t min_history = 4;
 
-    /*! \param history_words number of words, from least_history on, that are remembered.
+    /*! \param history_words number of words, from min_history on, that are remembered.
      *         Expected frames with more words are not searched for.
      */
     explicit receiver(const receiver_limits& limits = {},
-                      size_t history_words = least_history);
+                      size_t history_words = min_history);
 
     /*! \brief What the station expects from now on. It replaces what was expected before.
      *  \details In a call whose called address was read, that address again, own addresses

@@ -14,7 +14,7 @@ constexpr float median_of_mean = 0.6931f;
 // Weight of a new row in the noise: 0.1 s.
 constexpr float renewal = 0.01f;
 // Noise of digital silence, so that nothing is divided by 0.
-constexpr float least_noise = 1e-20f;
+constexpr float min_noise = 1e-20f;
 } // namespace
 
 tone_rows::tone_rows() : d_transform(points) {}
@@ -45,7 +45,7 @@ const tone_rows::row& tone_rows::next()
         middle > 0 ? *std::max_element(d_row.begin(), d_row.end()) / middle : 0;
     const float now = middle / median_of_mean;
     d_noise = d_noise == 0 ? now : d_noise + renewal * (now - d_noise);
-    const float scale = 1 / std::max(d_noise, least_noise);
+    const float scale = 1 / std::max(d_noise, min_noise);
     for (float& e : d_row)
         e *= scale;
     return d_row;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double subcarrier_hz = 1800;
 constexpr double symbol_rate_bd = 2400; // of modems in 3 kHz
-constexpr size_t most_reported = 1024;
+constexpr size_t max_reported = 1024;
 // Words are reported at most this much after their start: three words that are lost, one
 // that is read, and one that settles.
 constexpr int64_t tuned_memory = 4 * link_radio::rate;
@@ -136,7 +136,7 @@ void link_radio::take_actions()
             d_expected.answers = a->answers;
             d_started = false;
         }
-        if (d_reported.size() < most_reported)
+        if (d_reported.size() < max_reported)
             d_reported.push_back(std::move(*a));
     }
 }

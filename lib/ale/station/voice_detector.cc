@@ -25,7 +25,7 @@ constexpr double near_s = 0.6e-3;
 constexpr float periodic = 0.5f;
 // A single tone correlates at all lags.
 constexpr float dip = 0.6f;
-constexpr size_t least_to_stay = 2; // voiced frames in two seconds
+constexpr size_t min_to_stay = 2; // voiced frames in two seconds
 
 } // namespace
 
@@ -80,7 +80,7 @@ void voice_detector::frame()
     d_count -= oldest;
     oldest = voiced();
     d_count += oldest;
-    d_present = d_count >= (d_present ? least_to_stay : least_voiced);
+    d_present = d_count >= (d_present ? min_to_stay : min_voiced);
     d_samples.erase(d_samples.begin(), d_samples.begin() + hop);
 }
 

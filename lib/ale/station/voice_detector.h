@@ -24,7 +24,7 @@ class voice_detector
 public:
     static constexpr double rate = 9600; //!< samples/s of the input
     //! Voiced frames within the last two seconds that are speech.
-    static constexpr size_t least_voiced = 5;
+    static constexpr size_t min_voiced = 5;
 
     voice_detector();
     //! Take \p n samples of baseband, 1800 Hz of audio at 0 Hz.

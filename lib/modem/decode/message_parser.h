@@ -56,7 +56,7 @@ public:
     }
 
     //! Order of the bits of an octet from now on, see description.
-    void set_most_significant_first(bool first) { d_most_significant_first = first; }
+    void set_most_significant_first(bool first) { d_max_significant_first = first; }
 
     //! True if octets are held after a damaged marker.
     bool suspicious() const { return d_suspect.has_value(); }
@@ -89,7 +89,7 @@ public:
 
 private:
     static constexpr unsigned few = 3, many = 6; // bit errors of a marker
-    static constexpr size_t most_held = 1 << 20;
+    static constexpr size_t max_held = 1 << 20;
 
     struct suspicion {
         uint64_t at = 0; // position, as counted by push()
@@ -105,7 +105,7 @@ private:
         if (d_suspect) {
             ++d_suspect->behind;
             d_suspect->ones += bit;
-            if (8 * d_suspect->ones > d_suspect->behind + 16 || d_held.size() > most_held)
+            if (8 * d_suspect->ones > d_suspect->behind + 16 || d_held.size() > max_held)
                 release(octets);
         }
         if (d_count < eom_bits)
@@ -138,7 +138,7 @@ private:
     void append(unsigned bit, std::vector<uint8_t>& octets)
     {
         d_octet |=
-            static_cast<uint8_t>(bit << (d_most_significant_first ? 7 - d_fill : d_fill));
+            static_cast<uint8_t>(bit << (d_max_significant_first ? 7 - d_fill : d_fill));
         if (++d_fill == 8) {
             octets.push_back(d_octet);
             d_octet = 0;
@@ -152,7 +152,7 @@ private:
     uint32_t d_window = 0; // the last 32 bits, newest least significant
     uint8_t d_octet = 0;
     unsigned d_fill = 0;
-    bool d_most_significant_first = false;
+    bool d_max_significant_first = false;
 };
 
 } // namespace gr::hf::kernel

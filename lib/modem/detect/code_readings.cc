@@ -11,9 +11,9 @@ namespace {
 
 // Lead of another reading's log-likelihood at which it is taken, and at which the readings
 // are no longer compared.
-constexpr double least_lead = 12, clear_lead = 40;
+constexpr double min_lead = 12, clear_lead = 40;
 // Blocks that are compared at most.
-constexpr size_t most_blocks = 64;
+constexpr size_t max_blocks = 64;
 
 // Of an estimate from the point of label \p l, in variances of its error.
 float distance(const constellation& c,
@@ -133,9 +133,9 @@ void code_readings::choose(const std::vector<code_readings*>& others)
         if (d_readings[r]->all > d_readings[best]->all)
             best = r;
     const double lead = d_readings[best]->all - d_readings[0]->all;
-    d_chosen = lead > least_lead ? best : 0;
+    d_chosen = lead > min_lead ? best : 0;
     ++d_blocks;
-    d_open = std::abs(lead) < clear_lead && d_blocks < most_blocks;
+    d_open = std::abs(lead) < clear_lead && d_blocks < max_blocks;
     for (code_readings* c : others) {
         c->d_chosen = d_chosen;
         c->d_open = d_open;

@@ -14,7 +14,7 @@ constexpr size_t max_labels = 256;
 
 /* Least pivot, relative to the diagonal. A real channel's pivots are near the geometric
  * mean of its spectrum over the arithmetic mean; smaller ones are rounding. */
-constexpr float least_pivot = 0.03f;
+constexpr float min_pivot = 0.03f;
 
 float mean_diagonal(const frame_observation& f)
 {
@@ -73,7 +73,7 @@ void decision_feedback_equaliser::attempt(frame_observation& f,
     if (n == 0)
         return;
     const float load = add_load(f, error);
-    f.a.factor(least_pivot);
+    f.a.factor(min_pivot);
     f.a.forward(f.z.data());
 
     // v = D^-1 L^-1 z = L^H a + e: later symbols reach symbol i through column i of L
@@ -86,10 +86,10 @@ void decision_feedback_equaliser::attempt(frame_observation& f,
         std::complex<float> v = f.z[i] / d;
         for (size_t k = 1; k <= std::min(band, n - 1 - i); ++k)
             v -= std::conj(f.a.at(i + k, k)) * fed_back[i + k];
-        const float gain = std::max(1 - load / d, least_gain); // of the biased estimate
+        const float gain = std::max(1 - load / d, min_gain); // of the biased estimate
         symbol_estimate& e = out[i];
         e.value = v / gain;
-        e.error = std::max(f.symbol_power * (1 - gain) / gain, least_error);
+        e.error = std::max(f.symbol_power * (1 - gain) / gain, min_error);
         if (!f.interference.empty())
             e.error += f.interference[i];
 
@@ -159,24 +159,24 @@ void linear_equaliser::attempt(frame_observation& f,
         }
     const float diagonal = mean_diagonal(f) + 1e-30f;
     const float noise = f.noise + error * f.symbol_power * diagonal;
-    const float least = least_variance * noise / diagonal;
+    const float least = min_variance * noise / diagonal;
     d_load.resize(n);
     for (size_t i = 0; i < n; ++i) {
         f.z[i] -= d_product[i];
         d_load[i] = noise / std::max(beliefs[i].variance, least) + 1e-30f;
         f.a.at(i, 0) += d_load[i];
     }
-    f.a.factor(least_pivot);
+    f.a.factor(min_pivot);
     f.a.forward(f.z.data());
     for (size_t i = 0; i < n; ++i)
         f.z[i] /= f.a.at(i, 0).real();
     f.a.backward(f.z.data());
     f.a.inverse_diagonal(d_diagonal);
     for (size_t i = 0; i < n; ++i) {
-        const float gain = std::max(1 - d_load[i] * d_diagonal[i], least_gain);
+        const float gain = std::max(1 - d_load[i] * d_diagonal[i], min_gain);
         const float variance = std::max(beliefs[i].variance, least);
         out[i].value = beliefs[i].mean + f.z[i] / gain;
-        out[i].error = std::max(variance * (1 - gain) / gain, least_error);
+        out[i].error = std::max(variance * (1 - gain) / gain, min_error);
         if (!f.interference.empty())
             out[i].error += f.interference[i];
     }

@@ -70,13 +70,13 @@ private:
 //! Error of the model itself, relative to the signal's power: cut pulses, a constant
 //! channel in sub-blocks.
 constexpr float model_error = 3e-4f;
-constexpr float least_error =
+constexpr float min_error =
     1e-6f; //!< least error of an estimate: keeps soft bits finite on a clean channel
-constexpr float least_gain = 1e-4f; //!< least gain of an estimate: -40 dB, pure noise
+constexpr float min_gain = 1e-4f; //!< least gain of an estimate: -40 dB, pure noise
 /*! Least variance of a belief, relative to what the frame itself tells. Extrinsic
  * information is the difference of two numbers that become equal.
  */
-constexpr float least_variance = 0.02f;
+constexpr float min_variance = 0.02f;
 
 /*! \brief The linear_equaliser for an A that is a path_matrix.
  *

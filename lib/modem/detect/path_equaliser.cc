@@ -13,13 +13,13 @@ using value = std::complex<float>;
 
 // Error of the solution, relative to the estimates' own error.
 constexpr double accuracy = 0.02;
-constexpr size_t most_steps = 40;
+constexpr size_t max_steps = 40;
 // Frequencies of a piece's spectrum per symbol of the longest delay, so that nulls show.
-constexpr size_t resolution = 4, least_frequencies = 256;
+constexpr size_t resolution = 4, min_frequencies = 256;
 // Least symbols that share one measure of the channel.
-constexpr size_t least_piece = 64;
+constexpr size_t min_piece = 64;
 // Information about a symbol without any evidence.
-constexpr float least_information = 1e-12f;
+constexpr float min_information = 1e-12f;
 
 double product(const std::vector<value>& a, const std::vector<value>& b)
 {
@@ -63,7 +63,7 @@ void path_equaliser::measure_information(const frame_observation& f, float noise
     const size_t n = f.z.size();
     const size_t delay = a.taps().back() - a.taps().front() + size_t{ 1 };
     const size_t frequencies =
-        fourier::length_for(std::max(least_frequencies, resolution * delay / 2));
+        fourier::length_for(std::max(min_frequencies, resolution * delay / 2));
     if (d_pieces.size() != frequencies)
         d_pieces = fourier(frequencies);
     const size_t whole = fourier::length_for(n + delay / 2 + 16);
@@ -73,7 +73,7 @@ void path_equaliser::measure_information(const frame_observation& f, float noise
     double gain = 0;
     for (size_t from = 0; from < n;) {
         const auto block = [&a](size_t i) { return a.block_of(static_cast<int64_t>(i)); };
-        size_t to = std::min(from + least_piece, n); // and to the end of its block
+        size_t to = std::min(from + min_piece, n); // and to the end of its block
         while (to < n && block(to) == block(to - 1))
             ++to;
         a.spectrum((block(from) + block(to - 1)) / 2, d_pieces, d_spectrum);
@@ -86,8 +86,8 @@ void path_equaliser::measure_information(const frame_observation& f, float noise
         for (const float s : d_spectrum)
             posterior += static_cast<double>(1 / (s / noise + own));
         posterior /= static_cast<double>(d_spectrum.size());
-        const double information = std::max(1 / posterior - 1 / variance,
-                                            static_cast<double>(least_information));
+        const double information =
+            std::max(1 / posterior - 1 / variance, static_cast<double>(min_information));
         std::fill(d_information.begin() + static_cast<long>(from),
                   d_information.begin() + static_cast<long>(to),
                   static_cast<float>(information));
@@ -112,7 +112,7 @@ void path_equaliser::take_out_erased(const path_matrix& a)
         const float information = left * d_information[i];
         d_information[i] =
             std::max(information / (1 + (1 - left) * information * d_root[i] * d_root[i]),
-                     least_information);
+                     min_information);
     }
 }
 
@@ -146,7 +146,7 @@ size_t path_equaliser::solve(path_matrix& a, float noise)
     double power = product(d_right, d_z);
     const double enough = accuracy * d_mean_gain * static_cast<double>(n);
     size_t step = 0;
-    for (; step < most_steps && power > enough; ++step) {
+    for (; step < max_steps && power > enough; ++step) {
         for (size_t i = 0; i < n; ++i)
             d_product[i] = d_p[i] * d_root[i];
         a.apply(d_product.data(), d_q.data());
@@ -178,7 +178,7 @@ void path_equaliser::equalise(frame_observation& f,
         return;
     const float energy = mean_energy(f) + 1e-30f;
     const float noise = f.noise + model_error * f.symbol_power * energy + 1e-30f;
-    const float least = least_variance * noise / energy;
+    const float least = min_variance * noise / energy;
     d_means.resize(n);
     d_root.resize(n);
     double variance = 0;
@@ -209,9 +209,9 @@ void path_equaliser::equalise(frame_observation& f,
     solve(f.paths, noise);
     for (size_t i = 0; i < n; ++i) {
         const float certain = d_information[i] * d_root[i] * d_root[i];
-        const float gain = std::max(certain / (1 + certain), least_gain);
+        const float gain = std::max(certain / (1 + certain), min_gain);
         out[i].value = beliefs[i].mean + d_x[i] * (d_root[i] / gain);
-        out[i].error = std::max(1 / d_information[i], least_error);
+        out[i].error = std::max(1 / d_information[i], min_error);
         if (!f.interference.empty())
             out[i].error += f.interference[i];
         if (!(std::norm(out[i].value) < 1e6f)) // NaN, or as useless

@@ -32,7 +32,7 @@ HF_VECTOR_CODE void square_distances(const float* points_re,
 
 inline float lesser(float a, float b) { return b < a ? b : a; }
 
-inline float least_of_8(const float* v)
+inline float min_of_8(const float* v)
 {
     float w[4];
     for (size_t k = 0; k < 4; ++k)
@@ -42,7 +42,7 @@ inline float least_of_8(const float* v)
 
 /* Least distances with first bit 0 and with first bit 1, the two halves. Then fold one
  * half onto the other for the next bit. */
-HF_VECTOR_CODE void fold(float* d, size_t half, float* least_zero, float* least_one)
+HF_VECTOR_CODE void fold(float* d, size_t half, float* min_zero, float* min_one)
 {
     for (; half >= 8; half /= 2) {
         float zero[8], one[8];
@@ -57,8 +57,8 @@ HF_VECTOR_CODE void fold(float* d, size_t half, float* least_zero, float* least_
             }
         for (size_t l = 0; l < half; ++l)
             d[l] = lesser(d[l], d[l + half]);
-        *least_zero++ = least_of_8(zero);
-        *least_one++ = least_of_8(one);
+        *min_zero++ = min_of_8(zero);
+        *min_one++ = min_of_8(one);
     }
     for (; half > 0; half /= 2) {
         float zero = d[0], one = d[half];
@@ -67,8 +67,8 @@ HF_VECTOR_CODE void fold(float* d, size_t half, float* least_zero, float* least_
             one = lesser(one, d[l + half]);
             d[l] = lesser(d[l], d[l + half]);
         }
-        *least_zero++ = zero;
-        *least_one++ = one;
+        *min_zero++ = zero;
+        *min_one++ = one;
     }
 }
 

@@ -19,7 +19,7 @@ namespace {
 constexpr double lost_after_s = 4;
 // Symbols that tell alphabets apart. After 256 symbols, the log likelihood of the right
 // alphabet led by 8 (64QAM, Poor at 24 dB) to 170.
-constexpr size_t least_symbols = 200;
+constexpr size_t min_symbols = 200;
 /* Limits for the right mode. right_mode: share of the contradictions expected by chance
  * that are missing. beyond_chance: missing contradictions over the root of the expected
  * ones. Measured at 150 and 300 bit/s, which have the fewest bits, at the SNR needed on
@@ -29,7 +29,7 @@ constexpr size_t least_symbols = 200;
 constexpr double right_mode = 0.5, beyond_chance = 7.5;
 // A mode below the share wrong_mode is dropped, but only after this many contradictions
 // expected by chance: a fade proves nothing.
-constexpr double most_contradictions = 500, wrong_mode = 0.25;
+constexpr double max_contradictions = 500, wrong_mode = 0.25;
 
 } // namespace
 
@@ -156,7 +156,7 @@ mode_trial::state mode_trial::judge(hypothesis& h)
     const double clear = h.clear();
     if (clear >= std::max(right_mode, beyond_chance / std::sqrt(h.contradictions)))
         return state::found;
-    h.refuted = h.contradictions >= most_contradictions && clear < wrong_mode;
+    h.refuted = h.contradictions >= max_contradictions && clear < wrong_mode;
     return h.refuted ? state::none : state::pending;
 }
 
@@ -181,7 +181,7 @@ mode_trial::state mode_trial::advance(const sample_buffer& in)
     while (d_tracker->advance(in)) {
     }
     weigh_alphabets();
-    if (d_weighed < least_symbols)
+    if (d_weighed < min_symbols)
         return d_tracker->lost() ? state::none : state::pending;
     const alphabet* const sent = likeliest();
     bool open = false;

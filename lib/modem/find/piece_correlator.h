@@ -24,7 +24,7 @@ public:
     using values = std::vector<value>;
 
     //! Shortest piece for which this is faster, symbols.
-    static constexpr size_t least_piece = 32;
+    static constexpr size_t min_piece = 32;
 
     /*! \param piece length of a piece, symbols
      *  \param batch positions of each parity worked on at once, a multiple of \p piece

@@ -20,7 +20,7 @@ constexpr double longest_s = 0.3;
 // Middle of the symbols that the channel was estimated on.
 constexpr double middle_s = 0.06;
 // Smaller differences are left to the clock tracking during data.
-constexpr double least_difference = 2e-6, least_deviations = 2;
+constexpr double min_difference = 2e-6, min_deviations = 2;
 
 // Symbols of the preamble; the last one has number -1.
 std::vector<std::complex<float>> preamble_of(const acquired& a)
@@ -87,7 +87,7 @@ void learn_clock(acquired& a, const sample_buffer& in)
     };
     const clock_meter first = look_at(a, in, begin, end).meter;
     if (std::abs(first.difference()) <
-        std::max(least_difference, least_deviations * first.deviation()))
+        std::max(min_difference, min_deviations * first.deviation()))
         return;
     follow(first.difference());
     // Measure again: paths no longer drift, and the drift's error no longer counts as

@@ -40,7 +40,7 @@ preamble_search::preamble_search(const symbol_grid& grid,
             return p.piece == d_patterns.front().piece;
         });
     if (const size_t piece = d_patterns.empty() ? 0 : d_patterns.front().piece;
-        alike && piece >= piece_correlator::least_piece) {
+        alike && piece >= piece_correlator::min_piece) {
         d_correlator.emplace(piece, pieces_at_once * piece, d_longest / piece);
         d_batch = 2 * pieces_at_once * piece;
         for (pattern& p : d_patterns)

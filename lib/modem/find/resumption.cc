@@ -19,15 +19,15 @@ using value = std::complex<float>;
 constexpr double longest_hole_s = 0.52;
 /* Probes that are looked for at first, and at most: the signs of high-rate probes tell frames apart after
  * nine, the markers of short serial-tone blocks come every 0.6 s. */
-constexpr double sought_s = 0.4, most_s = 1.15;
-constexpr size_t least_probes = 4;
+constexpr double sought_s = 0.4, max_s = 1.15;
+constexpr size_t min_probes = 4;
 /* Pairs of probes, each of mean 1 on noise: by chance once in 1e8 looks at 5000 rows. The weakest usable
  * signal gives 100 and more in 0.4 s. */
-constexpr float least_score = 32;
+constexpr float min_score = 32;
 // A frame that gives so much less than the best one is another one: by chance exp(-20).
 constexpr float clear_lead = 20;
 // A probe that is there: power of its match, of the mean one, and on noise of mean 1.
-constexpr float least_share = 0.2f, least_match = 4;
+constexpr float min_share = 0.2f, min_match = 4;
 // Known symbols that the channel is estimated from.
 constexpr size_t known_symbols = 128;
 // Power of a row below which there is nothing, of the mean one.
@@ -37,7 +37,7 @@ constexpr int64_t pulse_rows = 8;
 
 size_t probes_in(double seconds, const description& d)
 {
-    return std::max(least_probes,
+    return std::max(min_probes,
                     1 + static_cast<size_t>(seconds * d.symbol_rate_bd /
                                             static_cast<double>(d.frame_symbols())));
 }
@@ -56,7 +56,7 @@ resumption::resumption(const acquired& followed, int64_t last_good)
           1),
       d_first_row(2 * d_first_good - pulse_rows),
       d_stream(d_grid, d_a.origin, d_first_row, d_a.frequency_hz, d_a.clock),
-      d_probes(probes_in(sought_s, d_d)), d_most_probes(probes_in(most_s, d_d))
+      d_probes(probes_in(sought_s, d_d)), d_max_probes(probes_in(max_s, d_d))
 {
     for (size_t p = 0; p * d_d.frame_symbols() < d_d.patterns.size(); ++p) {
         d_probe.emplace_back();
@@ -158,8 +158,7 @@ resumption::state resumption::find_probes()
             d_row = expected + s;
         }
     d_found_probes = true;
-    return best < least_score + static_cast<float>(d_probes) ? state::none
-                                                             : state::pending;
+    return best < min_score + static_cast<float>(d_probes) ? state::none : state::pending;
 }
 
 // What frames the probes may be of, as far as those that were heard tell.
@@ -199,7 +198,7 @@ bool resumption::expected(const std::vector<place>& those) const
 resumption::state resumption::choose(const sample_buffer& in)
 {
     const auto those = places();
-    if (those.size() > 1 && d_probes < d_most_probes) {
+    if (those.size() > 1 && d_probes < d_max_probes) {
         ++d_probes;
         return advance(in);
     }
@@ -250,7 +249,7 @@ uint64_t resumption::first_whole_frame(uint64_t frame) const
     for (size_t m = 0; m < d_probes; ++m)
         mean +=
             std::norm(match(frame + m, row(frame + m))) / static_cast<float>(d_probes);
-    const float least = std::max(least_match, least_share * mean);
+    const float least = std::max(min_match, min_share * mean);
     uint64_t f = frame + d_probes / 2;
     while (f > 0 && std::norm(match(f - 1, row(f - 1))) >= least)
         --f;

@@ -80,7 +80,7 @@ private:
     uint64_t d_frame;     // first one that is looked for
     int64_t d_first_row;
     half_symbol_stream d_stream;
-    size_t d_probes, d_most_probes;
+    size_t d_probes, d_max_probes;
     std::vector<std::vector<std::complex<float>>> d_probe; // of each pattern
     std::vector<std::vector<std::complex<float>>> d_match; // of each pattern, by row
     std::vector<double> d_power_up_to;                     // by row

@@ -30,19 +30,19 @@ constexpr float empty_tap = 1e-3f;
 // Assumed noise at first, as a share of the power.
 constexpr float first_noise = 0.25f;
 // Lower limits: noise as a share of the power, and rows left to estimate the noise.
-constexpr float least_noise = 1e-5f, least_rows = 8;
+constexpr float min_noise = 1e-5f, min_rows = 8;
 
 /* Sparse search for paths. pursuits: rounds of looking for paths in the residual.
  * path_found: power against noise that makes a path; noise reaches it once in a thousand
  * looks at 960 delays. of_strongest_left: share of the strongest residual, below which
  * side peaks are likely. beside_path: neighbour taps taken together on either side of a
- * path. most_sparse: most taps. */
+ * path. max_sparse: most taps. */
 constexpr int pursuits = 10;
 constexpr float path_found = 14, of_strongest_left = 0.25f;
-constexpr size_t beside_path = 2, most_sparse = 48;
+constexpr size_t beside_path = 2, max_sparse = 48;
 // Least share of the power of all paths that the window must hold. Starting early for an
 // early path may lose the rest, at most half a decibel.
-constexpr double least_in_window = 0.9;
+constexpr double min_in_window = 0.9;
 /* clean_row: share of the power that unknown symbols may have in a clean row. It is 5 dB
  * below the noise at 30 dB, the highest SNR of any waveform. clean_for_tap: least clean
  * rows per tap. */
@@ -246,7 +246,7 @@ double synchroniser::fine_offset(const half_symbol_stream& y, const values& fixe
 }
 
 /* The first delay with more than \p least power, at most the strongest. Skips a delay so
- * early that the window after it has less than least_in_window of the possible power: it
+ * early that the window after it has less than min_in_window of the possible power: it
  * is a useless weak path, or a side peak. */
 size_t synchroniser::first_path(const std::vector<float>& power, float least) const
 {
@@ -267,7 +267,7 @@ size_t synchroniser::first_path(const std::vector<float>& power, float least) co
             most = std::max(most, in_window(k));
         }
     return *std::find_if(firsts.begin(), firsts.end(), [&](size_t k) {
-        return in_window(k) >= least_in_window * most;
+        return in_window(k) >= min_in_window * most;
     });
 }
 
@@ -312,11 +312,11 @@ std::optional<synchronised> synchroniser::run(const sample_buffer& in,
         peak = static_cast<size_t>(std::max_element(power.begin(), power.end()) -
                                    power.begin());
     }
-    const float share = periodic ? d_plan->least_path_periodic : d_plan->least_path;
+    const float share = periodic ? d_plan->min_path_periodic : d_plan->min_path;
     const size_t first = first_path(
         power,
         std::max(share * power[peak],
-                 d_plan->least_path_over_noise * static_cast<float>(mean) * known));
+                 d_plan->min_path_over_noise * static_cast<float>(mean) * known));
     const int64_t tap0 = static_cast<int64_t>(first) - d_search - d_lead;
     s.origin =
         static_cast<double>(start) + row_samples * (static_cast<double>(tap0) + shift);
@@ -385,9 +385,8 @@ void synchroniser::estimate_all(synchronised& s,
             s.profile[k] = std::norm(s.taps[k]) + posterior;
         }
         const auto equations = d_plan->independent_rows * static_cast<float>(rows);
-        s.noise =
-            std::max(residual * equations / std::max(equations - freedom, least_rows),
-                     least_noise * power_in);
+        s.noise = std::max(residual * equations / std::max(equations - freedom, min_rows),
+                           min_noise * power_in);
     }
 }
 
@@ -419,8 +418,8 @@ float synchroniser::noise_left(const sparse_equations& e,
 {
     const float equations = d_plan->independent_rows * e.weight();
     return std::max(e.energy_left() / e.weight() * equations /
-                        std::max(equations - freedom, least_rows),
-                    least_noise * power);
+                        std::max(equations - freedom, min_rows),
+                    min_noise * power);
 }
 
 /* Find paths one by one in the residual of those found. So side peaks of a strong path do
@@ -428,19 +427,19 @@ float synchroniser::noise_left(const sparse_equations& e,
 void synchroniser::pursue(sparse_equations& e, float power_in) const
 {
     const size_t delays = e.taps();
-    const float least_own = unseen * *std::max_element(e.own().begin(), e.own().end());
+    const float min_own = unseen * *std::max_element(e.own().begin(), e.own().end());
     float noise = noise_left(e, 0, power_in);
-    for (int round = 0; round < pursuits && e.active().size() < most_sparse; ++round) {
+    for (int round = 0; round < pursuits && e.active().size() < max_sparse; ++round) {
         const values& left = e.left();
         std::vector<float> power(delays, 0);
         for (size_t k = 0; k < delays; ++k)
-            if (e.own()[k] > least_own && !e.is_active(k))
+            if (e.own()[k] > min_own && !e.is_active(k))
                 power[k] = std::norm(left[k]) / e.own()[k];
         const float most = *std::max_element(power.begin(), power.end());
         const float least =
             std::max(of_strongest_left * most, path_found * noise_colour * noise);
         const size_t before = e.active().size();
-        for (size_t k = 0; k < delays && e.active().size() < most_sparse; ++k) {
+        for (size_t k = 0; k < delays && e.active().size() < max_sparse; ++k) {
             if (power[k] < least || (k > 0 && power[k - 1] > power[k]) ||
                 (k + 1 < delays && power[k + 1] > power[k]))
                 continue;

@@ -200,7 +200,7 @@ public:
     //! Samples between a sample and its verdict from push().
     size_t delay() const { return d_spans.delay; }
     //! Most samples before and after a burst that it reaches to.
-    size_t reach() const { return d_spans.of(most_skirt_ms); }
+    size_t reach() const { return d_spans.of(max_skirt_ms); }
     //! Samples that power is averaged over.
     size_t average() const { return d_spans.average; }
 
@@ -261,7 +261,7 @@ public:
     {
         const double above = 10 * std::log10(b.peak / (b.before + 1e-30f));
         const auto skirt = static_cast<int64_t>(
-            d_spans.of(std::clamp((above + 20) / 15, 0.0, most_skirt_ms)));
+            d_spans.of(std::clamp((above + 20) / 15, 0.0, max_skirt_ms)));
         for (int64_t i = std::max(b.first - skirt, oldest()); i <= b.last + skirt; ++i)
             erase(i);
     }
@@ -276,7 +276,7 @@ public:
     }
 
 private:
-    static constexpr double most_skirt_ms = 4.5;
+    static constexpr double max_skirt_ms = 4.5;
     static constexpr size_t row = running_mean::row;
 
     //! Times of the finder, samples.
@@ -284,7 +284,7 @@ private:
         explicit spans(const options& o)
             : sample_rate(o.sample_rate), average(std::max<size_t>(1, of(o.average_ms))),
               longest(of(longest_ms)), hold(std::max<size_t>(3, of(0.3))), back(of(5)),
-              settling(of(10)), delay(longest + std::max(hold, back) + of(most_skirt_ms))
+              settling(of(10)), delay(longest + std::max(hold, back) + of(max_skirt_ms))
         {
         }
         size_t of(double ms) const

@@ -19,10 +19,10 @@ constexpr double bin_hz = 2.34375; // largest width of a bin: 4096 samples in 3 
 constexpr double memory_s = 0.25;  // of a line's amplitude, and of the power
 constexpr double look_every_s = 0.05;
 constexpr double frequency_gain = 0.1;
-constexpr size_t weak_looks = 20;   // 1 s, after which a line is dropped
-constexpr float hysteresis = 0.3f;  // relative to the power at which a line is adopted
-constexpr size_t averaged = 8;      // spectra, half overlapping: 1.7 s
-constexpr size_t least_spectra = 3; // before the average counts
+constexpr size_t weak_looks = 20;  // 1 s, after which a line is dropped
+constexpr float hysteresis = 0.3f; // relative to the power at which a line is adopted
+constexpr size_t averaged = 8;     // spectra, half overlapping: 1.7 s
+constexpr size_t min_spectra = 3;  // before the average counts
 // Highest carrier, relative to the symbol rate: half the channel's width and the filters'
 // skirts, 1700 Hz in 3 kHz.
 constexpr double highest = 1700 / 2400.0;
@@ -31,15 +31,15 @@ constexpr int lobe = 3;        // bins next to a line that belong to it
 // Relative to the mean of the bins around, with few spectra averaged and later.
 // Bins beside a line that keying fills, against those further away, all bins, and the line.
 constexpr int sideband = 10;
-constexpr float morse = 2.5f, teletype = 4, least_rejection = 1000;
+constexpr float morse = 2.5f, teletype = 4, min_rejection = 1000;
 // Parts of a spectrum that a line is measured in, and how far they may differ: relative to
 // the noise in a part, and to the line. Noise alone exceeds that once in 100000 times.
 constexpr size_t parts = 8;
-constexpr double most_noise = 2.5, uneven = 0.03;
+constexpr double max_noise = 2.5, uneven = 0.03;
 // Hum by its power: lines that have more of it than all else by 6 dB.
 constexpr double mains_hz[] = { 50, 60 };
-constexpr float share_of_hum = 0.8f, least_of_hum = 1e-3f;
-constexpr int least_lines = 8;
+constexpr float share_of_hum = 0.8f, min_of_hum = 1e-3f;
+constexpr int min_lines = 8;
 // 20 dB below other lines: together they matter.
 constexpr float weakest_of_hum = 1e-4f;
 constexpr float stands_out_early = 12, stands_out = 8;
@@ -177,15 +177,15 @@ void carrier_canceller::analyse()
     const float share = 1 / static_cast<float>(d_spectra);
     // Input of the last period may be a preamble that had no time to repeat itself.
     const auto half = static_cast<float>(length / 2);
-    float most_repeating = 0;
+    float max_repeating = 0;
     for (repetition& r : d_repetitions) {
         const float repeating = std::max(std::abs(r.correlation), r.added) / half;
-        most_repeating = std::max(most_repeating, repeating);
+        max_repeating = std::max(max_repeating, repeating);
         r.power += share * (repeating - r.power);
         r.correlation = 0;
         r.added = 0;
     }
-    d_repeating = d_added > 0 ? std::min(most_repeating * half / d_added, 1.0f) : 0;
+    d_repeating = d_added > 0 ? std::min(max_repeating * half / d_added, 1.0f) : 0;
     d_added = 0;
     float total = 0;
     for (size_t k = 0; k < length; ++k) {
@@ -199,7 +199,7 @@ void carrier_canceller::analyse()
         for (int j = k - lobe; j <= k + lobe; ++j)
             total -= at(j);
     }
-    if (d_spectra < least_spectra || !(total > 0))
+    if (d_spectra < min_spectra || !(total > 0))
         return;
     adopt_lines(total);
 }
@@ -263,9 +263,9 @@ carrier_canceller::comb carrier_canceller::hum_among(int edge) const
                 continue;
             on_lines += at(k);
             lines +=
-                at(k) > least_of_hum * total && at(k) >= at(k - 1) && at(k) > at(k + 1);
+                at(k) > min_of_hum * total && at(k) >= at(k - 1) && at(k) > at(k + 1);
         }
-        if (lines >= least_lines && on_lines > share_of_hum * total)
+        if (lines >= min_lines && on_lines > share_of_hum * total)
             return c;
     }
     return {};
@@ -307,7 +307,7 @@ float carrier_canceller::middle_beside(int k, int from, int to) const
 bool carrier_canceller::is_steady(int k, int edge) const
 {
     const float beside = middle_beside(k, lobe, sideband);
-    return beside < at(k) / least_rejection ||
+    return beside < at(k) / min_rejection ||
            (beside < morse * middle_beside(k, 2 * sideband, background) &&
             beside < teletype * middle_beside(0, 0, edge));
 }
@@ -348,7 +348,7 @@ bool carrier_canceller::is_even(double bin, float around) const
     for (const std::complex<double> a : amplitudes)
         rest += std::norm(a - mean) / static_cast<double>(parts);
     const double noise = static_cast<double>(parts) * static_cast<double>(around);
-    return rest < most_noise * noise + uneven * std::norm(mean);
+    return rest < max_noise * noise + uneven * std::norm(mean);
 }
 
 // Adopt a line at this bin, as measured in the latest samples.

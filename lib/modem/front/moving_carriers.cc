@@ -17,26 +17,26 @@ constexpr double hold_s = 1;     // after a carrier stood out
 constexpr double highest = 1700 / 2400.0, half_width = 1250 / 2400.0;
 // Least share of a bin in the average, of all power and of what repeats: the bins of constant
 // data have up to 0.10 on ten channels, those of other data 0.05.
-constexpr float least_share = 0.08f, of_what_repeats = 0.2f;
+constexpr float min_share = 0.08f, of_what_repeats = 0.2f;
 constexpr int lobe = 2, neighbours = 7; // bins to either side
 constexpr double usual_place = 0.6;
 // A bin against the middle one: in the average, and in a window. A bin of noise is as
 // strong once in 9 million times.
 constexpr float stands_out_of_average = 7, stands_out_now = 16;
 constexpr float skirt = 3; // and next to it, or in a bin that is strong on average
-constexpr size_t most_carriers = 6;
+constexpr size_t max_carriers = 6;
 const float mean_of_median = 1 / std::log(2.0f);
 
 } // namespace
 
 moving_carriers::moving_carriers(const symbol_grid& grid)
-    : d_spectrum(short_spectrum::length_at(grid.sample_rate())), d_bins(most_carriers),
-      d_tones(grid.sample_rate(), most_carriers, memory_s * grid.sample_rate()),
+    : d_spectrum(short_spectrum::length_at(grid.sample_rate())), d_bins(max_carriers),
+      d_tones(grid.sample_rate(), max_carriers, memory_s * grid.sample_rate()),
       d_edge(static_cast<int>(highest / symbol_grid::samples_per_symbol *
                               static_cast<double>(d_spectrum.size()))),
       d_outside(
           static_cast<long>(static_cast<double>(d_edge) * (1 - half_width / highest))),
-      d_recent(d_spectrum.size()), d_samples(most_carriers), d_work(d_spectrum.size()),
+      d_recent(d_spectrum.size()), d_samples(max_carriers), d_work(d_spectrum.size()),
       d_power(2 * static_cast<size_t>(d_edge) + 1), d_average(d_power.size()),
       d_share(d_power.size())
 {
@@ -150,7 +150,7 @@ float moving_carriers::floor_of(const std::vector<float>& powers)
 // True if a bin of the average far exceeds those around it. A selective channel raises many.
 bool moving_carriers::stands_out(float repeating)
 {
-    const float least = std::max(least_share, of_what_repeats * repeating);
+    const float least = std::max(min_share, of_what_repeats * repeating);
     const auto count = static_cast<int>(d_average.size());
     for (int k = 0; k < count; ++k) {
         if (d_average[k] < least)

@@ -64,17 +64,17 @@ public:
         const int64_t at = place(x, n, first, last);
         const auto apart = static_cast<double>(origin + at - d_last);
         d_apart += (std::min(apart, rare * static_cast<double>(d_reach)) - d_apart) /
-                   static_cast<double>(least_pulses);
+                   static_cast<double>(min_pulses);
         d_last = origin + at;
         const fit f = fit_to(x, n, at);
-        if (f.explained < least_explained) {
-            if (++d_misses >= most_misses)
+        if (f.explained < min_explained) {
+            if (++d_misses >= max_misses)
                 d_count = 0;
             return std::nullopt;
         }
         d_misses -= d_misses > 0;
         const bool known =
-            d_count >= least_pulses && d_apart < frequent * static_cast<double>(d_reach);
+            d_count >= min_pulses && d_apart < frequent * static_cast<double>(d_reach);
         std::optional<remainder> rest;
         if (known)
             rest = remainder_of(f, at, mean);
@@ -87,16 +87,16 @@ public:
     }
 
 private:
-    static constexpr size_t least_pulses = 16;
+    static constexpr size_t min_pulses = 16;
     static constexpr float memory = 255 / 256.0f; // of a pulse, when the next one comes
     /* Distance of pulses, in reaches. From 16 on (14 per second), erasing whole ones takes an
      * eighth of the time at most, and leaves nothing of them for dense constellations. */
     static constexpr double frequent = 16, rare = 32;
-    static constexpr float least_explained = 0.7f;
-    static constexpr size_t most_misses = 8; // more than those that fitted
+    static constexpr float min_explained = 0.7f;
+    static constexpr size_t max_misses = 8; // more than those that fitted
     // Power relative to the signal: taken from it, or left of the pulse, where the sample
     // is still of use.
-    static constexpr float most_taken = 0.1f, most_left = 0.01f;
+    static constexpr float max_taken = 0.1f, max_left = 0.01f;
 
     static float conjugate(float x) { return x; }
     static std::complex<float> conjugate(std::complex<float> x) { return std::conj(x); }
@@ -276,7 +276,7 @@ private:
         for (size_t k = 0; k < taken.size(); ++k) {
             const float left = misfit * std::norm(f.levels[0]) * d_power[k];
             r.erased[k] =
-                significant(k) && (taken[k] > most_taken || left > most_left * mean);
+                significant(k) && (taken[k] > max_taken || left > max_left * mean);
         }
         return r;
     }

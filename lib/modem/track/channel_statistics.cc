@@ -14,11 +14,11 @@ namespace {
 using value = std::complex<float>;
 
 // Most taps in use with sparse delays: some paths, ten taps each.
-constexpr size_t most_sparse = 48;
+constexpr size_t max_sparse = 48;
 // Energy share of the known signal at a delay that is only rounding.
 constexpr float unseen = 1e-3f;
 // Largest share of the rows that counts as fitted.
-constexpr float most_fitted = 0.9f;
+constexpr float max_fitted = 0.9f;
 
 // Assumed power of a delay without a path.
 float empty_tap(const std::vector<float>& profile, const estimator_plan& plan)
@@ -121,7 +121,7 @@ void channel_estimator::select()
 {
     const float top = *std::max_element(d_profile.begin(), d_profile.end());
     const float least =
-        std::max(d_o.plan.least_tap_over_noise * d_noise.now(), d_o.plan.least_tap * top);
+        std::max(d_o.plan.min_tap_over_noise * d_noise.now(), d_o.plan.min_tap * top);
     std::vector<uint16_t> order(d_profile.size());
     std::iota(order.begin(), order.end(), uint16_t{ 0 });
     std::stable_sort(order.begin(), order.end(), [this](uint16_t a, uint16_t b) {
@@ -178,9 +178,8 @@ int channel_estimator::learn(const half_symbol_stream& y,
         for (size_t a = 0; a < taps; ++a)
             profile[a] = std::max(r.power[a] / static_cast<float>(pieces.size()),
                                   plan.learn_least_tap * power);
-        noise =
-            r.left / all_rows / std::max(plan.least_freedom, 1 - r.freedom / all_rows);
-        noise = std::max(noise, plan.least_noise * power);
+        noise = r.left / all_rows / std::max(plan.min_freedom, 1 - r.freedom / all_rows);
+        noise = std::max(noise, plan.min_noise * power);
     }
     if (noise > plan.learn_better * d_noise.now())
         return 0;
@@ -258,12 +257,12 @@ void channel_estimator::update_statistics(const half_symbol_stream& y)
     d_explained = energy > 0 ? std::max(0.0f, 1 - error / energy) : 0.0f;
     // the fit absorbed part of the noise
     d_fitted = static_cast<float>(d_freedom) / std::max(1.0f, all_rows);
-    const float now = left / rows / std::max(d_o.plan.least_freedom, 1 - d_fitted);
+    const float now = left / rows / std::max(d_o.plan.min_freedom, 1 - d_fitted);
     const float alpha = 1.0f / static_cast<float>(std::max<size_t>(4, used));
     const float power = std::accumulate(d_profile.begin(), d_profile.end(), 0.0f);
     d_noise.add(now,
                 alpha,
-                d_o.plan.least_noise * power + 1e-20f,
+                d_o.plan.min_noise * power + 1e-20f,
                 d_carrier.centre,
                 d_o.symbol_rate_bd,
                 d_o.plan.noise_rises_s);
@@ -291,7 +290,7 @@ float channel_estimator::explained_of(const half_symbol_stream& y, int64_t begin
         energy += o.equations.energy;
     }
     // Rows half a symbol apart are not independent, see noise_colour.
-    const float fitted = std::min(noise_colour * d_fitted, most_fitted);
+    const float fitted = std::min(noise_colour * d_fitted, max_fitted);
     return energy > 0 ? std::max(0.0f, 1 - error / energy / (1 - fitted)) : 0.0f;
 }
 
@@ -353,7 +352,7 @@ void channel_estimator::look_at_all_delays(const half_symbol_stream& y,
                 prior[beside] = std::max(prior[beside], next_tap * found_power);
     }
     const auto beta = static_cast<float>(
-        std::clamp(since / plan.profile_memory_s, plan.least_share, plan.largest_share));
+        std::clamp(since / plan.profile_memory_s, plan.min_share, plan.largest_share));
     for (size_t a = 0; a < taps; ++a) {
         const float posterior = 1 / (1 / prior[a] + equations.own(a) / sigma);
         d_profile[a] = (1 - beta) * std::max(d_profile[a], floor) +
@@ -399,7 +398,7 @@ void channel_estimator::look_at_sparse_delays(const half_symbol_stream& y,
     std::stable_sort(order.begin(), order.end(), [&prior](uint16_t a, uint16_t b) {
         return prior[a] > prior[b];
     });
-    order.resize(std::min(order.size(), most_sparse));
+    order.resize(std::min(order.size(), max_sparse));
     for (const uint16_t a : order)
         equations.activate(a);
     for (int found = 0;; ++found) {
@@ -417,7 +416,7 @@ void channel_estimator::look_at_sparse_delays(const half_symbol_stream& y,
     for (size_t k = 0; k < equations.active().size(); ++k)
         power[equations.active()[k]] = std::norm(equations.solution()[k]);
     const auto beta = static_cast<float>(std::clamp(
-        since / d_o.plan.profile_memory_s, d_o.plan.least_share, d_o.plan.largest_share));
+        since / d_o.plan.profile_memory_s, d_o.plan.min_share, d_o.plan.largest_share));
     for (size_t a = 0; a < taps; ++a) {
         const float posterior = 1 / (1 / prior[a] + equations.own()[a] / sigma);
         d_profile[a] =
@@ -433,12 +432,12 @@ bool channel_estimator::find_path(sparse_equations& e,
     const auto& left = e.left();
     const auto& own = e.own();
     // Skip delays at which no known symbols were seen.
-    const float least_own = unseen * *std::max_element(own.begin(), own.end());
+    const float min_own = unseen * *std::max_element(own.begin(), own.end());
     size_t best = 0;
     float most = 0;
     for (size_t a = 0; a < own.size(); ++a)
         if (const float l = std::norm(left[a]) / (own[a] * sigma);
-            own[a] > least_own && l > most) {
+            own[a] > min_own && l > most) {
             most = l;
             best = a;
         }

@@ -22,11 +22,11 @@ constexpr double exact_rows = 0.02, half_alike_rows = 0.5;
 // Random drift of paths, rows in a second.
 constexpr double wander_rows = 0.05;
 // Estimates less alike than this prove nothing.
-constexpr double least_alike = 0.3;
+constexpr double min_alike = 0.3;
 // Shifts tried: 6 steps to either side, of half a row each.
 constexpr int steps = 6, parts = 2;
 // Weaker taps do not count, relative to the strongest power.
-constexpr float least_tap = 1e-3f;
+constexpr float min_tap = 1e-3f;
 
 struct some_taps {
     std::vector<size_t> at;
@@ -40,7 +40,7 @@ some_taps strong_taps(const channel_taps& all)
         most = std::max(most, std::norm(g));
     some_taps s;
     for (size_t k = 0; k < all.size(); ++k)
-        if (std::norm(all[k]) > least_tap * most) {
+        if (std::norm(all[k]) > min_tap * most) {
             s.at.push_back(k);
             s.value.push_back(all[k]);
         }
@@ -117,7 +117,7 @@ void clock_meter::add(const channel_taps& taps, double time_s, double followed)
     d_seen += s.rows + followed * d_rate * passed;
     // A shift of unknown size makes the position uncertain, not the drift.
     const double unlike = (1 - s.alike) / std::max(s.alike, 1e-3);
-    const double lost = s.alike < least_alike ? 100 : 0;
+    const double lost = s.alike < min_alike ? 100 : 0;
     d_position += d_drift * passed;
     d_pp += 2 * passed * d_pv + passed * passed * d_vv +
             wander_rows * wander_rows * passed + lost;

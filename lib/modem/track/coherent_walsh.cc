@@ -14,11 +14,11 @@ constexpr float largest_ratio = 20;     // limit of a belief
 constexpr float largest_soft_bit = 200; // its exp() is still a finite double
 constexpr double reach_of_width = 2.5;  // end of the averaging, in widths: the rest
                                         // weighs 4 %
-constexpr float least_rest = 0.02f;     // least share of a delay's power outside any
+constexpr float min_rest = 0.02f;       // least share of a delay's power outside any
                                         // prediction
 /* Delays below this share of the strongest power add nothing: 17 dB. All delays have some
  * power by chance while the signal is strong, and 48 kHz has two thousand delays. */
-constexpr float least_power = 0.02f;
+constexpr float min_power = 0.02f;
 
 // Sets averaged on each side, in a block of \p sets.
 size_t reach_of(double width, size_t sets)
@@ -68,7 +68,7 @@ void coherent_walsh::form_gains(const std::vector<float>& posterior)
     d_delays.clear();
     const float strongest = *std::max_element(d_power.begin(), d_power.end());
     for (size_t k = 0; k < d_power.size(); ++k)
-        if (d_power[k] > least_power * strongest)
+        if (d_power[k] > min_power * strongest)
             d_delays.push_back(k);
     d_gains.assign(d_delays.size(), std::vector<value>(sets));
     for (size_t t = 0; t < sets; ++t) {
@@ -193,7 +193,7 @@ void coherent_walsh::refine(const std::vector<float>& posterior,
         }
         const float n = static_cast<float>(sets);
         const float power = d_power[d_delays[a]] / n;
-        rest[a] = std::clamp((error - noise) / n, least_rest * power, power);
+        rest[a] = std::clamp((error - noise) / n, min_rest * power, power);
     }
     soft.clear();
     for (size_t t = 0; t < sets; ++t) {

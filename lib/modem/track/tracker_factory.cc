@@ -50,13 +50,13 @@ std::unique_ptr<burst_tracker> make_tracker(const acquired& a,
     };
     if (d.spread())
         return std::make_unique<walsh_tracker>(
-            a, lost_after_s, rounds(p.walsh.rounds, p.walsh.most_rounds));
+            a, lost_after_s, rounds(p.walsh.rounds, p.walsh.max_rounds));
     std::unique_ptr<detector> det;
     // Without a code there is nothing to iterate with. Decision feedback is best then,
     // but it needs the factors of a matrix.
     if (effort > 0 && d.code.coded) {
         auto iterating = std::make_unique<iterative_detector>(
-            d, rounds(p.rounds, p.most_rounds), a.reading);
+            d, rounds(p.rounds, p.max_rounds), a.reading);
         partner other{ std::move(link), side, iterating.get() };
         return std::make_unique<frame_tracker>(
             a, lost_after_s, std::move(iterating), std::move(known), std::move(other));

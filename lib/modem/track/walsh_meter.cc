@@ -17,15 +17,15 @@ namespace {
 using value = std::complex<float>;
 
 // A path between two taps appears on about five of them, so 14 taps hold three paths.
-constexpr size_t most_taps = 14;
+constexpr size_t max_taps = 14;
 /* Power of the change within the stretch, relative to the tap: (pi d T)^2 / 12 is 0.03
  * for a spread d = 10 Hz and T = 20 ms. */
 constexpr float change = 0.03f;
-constexpr float least_prior = 1e-3f;     // prior power of a tap, relative to the
-                                         // strongest: -30 dB
-constexpr float least_equations = 0.25f; // share of the equations left for the noise
-constexpr float least_noise = 1e-5f;     // of the rows' power: the model is not exact
-constexpr float memory = 0.3f;           // of the profile: share of the newest stretch
+constexpr float min_prior = 1e-3f;     // prior power of a tap, relative to the
+                                       // strongest: -30 dB
+constexpr float min_equations = 0.25f; // share of the equations left for the noise
+constexpr float min_noise = 1e-5f;     // of the rows' power: the model is not exact
+constexpr float memory = 0.3f;         // of the profile: share of the newest stretch
 constexpr float band = 0.675f; // share of independent rows: the matched filter's band
 /* Neighbouring taps share their columns as rows share the noise, those at the ends of a path
  * less: right on AWGN and two paths, as `hf-lab ber snr-report` finds. */
@@ -37,10 +37,10 @@ std::vector<uint16_t> strongest(const std::vector<float>& strength, size_t taps)
     std::iota(which.begin(), which.end(), uint16_t{ 0 });
     std::partial_sort(
         which.begin(),
-        which.begin() + most_taps,
+        which.begin() + max_taps,
         which.end(),
         [&strength](uint16_t a, uint16_t b) { return strength[a] > strength[b]; });
-    which.resize(most_taps);
+    which.resize(max_taps);
     return which;
 }
 
@@ -134,8 +134,8 @@ float noise_of(const stretch_equations& e, float left, float freedom)
     const float equations = band * rows;
     const float variance =
         std::max(left, 0.0f) / rows * equations /
-        std::max(equations - shared * freedom, least_equations * equations);
-    return std::max(variance, least_noise * e.energy / rows + 1e-20f);
+        std::max(equations - shared * freedom, min_equations * equations);
+    return std::max(variance, min_noise * e.energy / rows + 1e-20f);
 }
 
 // Total power of the samples that the taps give together.
@@ -185,7 +185,7 @@ void walsh_meter::add(const half_symbol_stream& y,
         top = std::max(top, std::max(d_profile[which[a]], strength[which[a]]));
     for (size_t a = 0; a < s; ++a)
         prior[a] =
-            std::max(fresh ? strength[which[a]] : d_profile[which[a]], least_prior * top);
+            std::max(fresh ? strength[which[a]] : d_profile[which[a]], min_prior * top);
     float variance = fresh ? noise : static_cast<float>(d_noise);
     std::vector<value> g(equations.columns);
     for (int round = 0; round < (fresh ? 4 : 2); ++round) {

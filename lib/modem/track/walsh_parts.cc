@@ -132,7 +132,7 @@ void walsh_profile::move(int rows) { move_taps(d_power, rows); }
 walsh_presence::walsh_presence(const walsh_plan& plan, double set_s, double lost_after_s)
     : d_plan(plan),
       d_presence(
-          std::max<size_t>(plan.least_sets, static_cast<size_t>(lost_after_s / set_s)),
+          std::max<size_t>(plan.min_sets, static_cast<size_t>(lost_after_s / set_s)),
           plan.recent_sets,
           plan.present)
 {
@@ -189,7 +189,7 @@ double walsh_turn::add(const std::vector<std::complex<float>>& now,
     d_turn_power = 0;
     d_turn = 0;
     d_turns = 0;
-    return certain && std::abs(hz) > d_plan.least_error_hz ? d_plan.correction * hz : 0;
+    return certain && std::abs(hz) > d_plan.min_error_hz ? d_plan.correction * hz : 0;
 }
 
 void walsh_turn::move(int rows)

@@ -19,7 +19,7 @@ constexpr double preamble_doubt_s = 0.2;
 constexpr unsigned many_rounds = 4;
 // If this many stations let their turn pass recently, several may start at a time.
 constexpr size_t several_stations = 3;
-constexpr unsigned most_doublings = 2;
+constexpr unsigned max_doublings = 2;
 // Duration of a station's run without a pause for others, in multiples of that pause. At
 // first it is short, since the station may not be alone. The later minimum keeps the cost
 // of long pauses small.
@@ -281,7 +281,7 @@ void channel_access::began(station_time begin, address a)
     d_gap_at = begin;
     d_last_began = a.raw();
     if (d_new_rounds < many_rounds) {
-        d_gaps = std::min(d_gaps + 1, most_doublings);
+        d_gaps = std::min(d_gaps + 1, max_doublings);
     }
     if (!d_share.has(a)) {
         // The answer will show whether ours is heard.
@@ -311,8 +311,8 @@ station_time channel_access::shared_slot() const
     // to key after others is in guard_time(), so slots are the same for all.
     const double margin_s = d_senses ? 0 : d_config.rx_latency_s / 2;
     const double keying_s = d_wideband ? usual_turnaround_s / 2 : usual_turnaround_s;
-    constexpr double least_slot_s = 0.3; // our choice
-    return std::max(from_seconds(least_slot_s),
+    constexpr double min_slot_s = 0.3; // our choice
+    return std::max(from_seconds(min_slot_s),
                     from_seconds(keying_s - margin_s) + rules::noticed_after(*this));
 }
 

@@ -13,20 +13,20 @@ constexpr double called_patience_s = 300;
 // For a station not heard lately, which may not exist, half of the link requests are
 // enough, but not fewer than these. One less if they take long on a channel of two stations,
 // so that the client is notified within a minute.
-constexpr unsigned least_tries = 4;
+constexpr unsigned min_tries = 4;
 constexpr station_time lately = std::chrono::minutes(15);
 constexpr station_time long_calling = std::chrono::seconds(40);
 // A station not heard for this long on a channel that others use is absent.
 constexpr station_time longest_doubt = std::chrono::hours(1);
 // Transmissions that may have met others are repeated, in all up to this multiple of
 // link_tries. Stations present left at most 8 in a row unanswered (docs/reliability.md).
-constexpr unsigned most_repeats = 4;
+constexpr unsigned max_repeats = 4;
 } // namespace
 
 unsigned soft_links::tries_until_gone(station_time now, const peer& p) const
 {
     const unsigned most = d_node.config.link_tries;
-    const unsigned half = std::max(least_tries, most / 2);
+    const unsigned half = std::max(min_tries, most / 2);
     const bool late = !d_access.shared() && now - p.link.called_at >= long_calling;
     const bool known = d_access.heard_since(now - lately, p.addr);
     return known ? most : std::min(most, late ? half - 1 : half);
@@ -37,7 +37,7 @@ unsigned soft_links::tries_until_gone(station_time now, const peer& p) const
 // and gets more of them.
 bool soft_links::gone(station_time now, const peer& p, unsigned unanswered) const
 {
-    if (p.turn.silent >= most_repeats * std::max(unanswered, d_node.config.link_tries)) {
+    if (p.turn.silent >= max_repeats * std::max(unanswered, d_node.config.link_tries)) {
         return true;
     }
     const station_time since = p.turn.silent_since;

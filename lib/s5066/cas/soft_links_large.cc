@@ -10,7 +10,7 @@ namespace gr::hf::s5066 {
 
 namespace {
 // Turns in a row in which a peer with data may send none, because others come first.
-constexpr unsigned most_yields = 2;
+constexpr unsigned max_yields = 2;
 } // namespace
 
 uint16_t soft_links::window_of(const peer& p, c_pdu_type type) const
@@ -51,7 +51,7 @@ bool soft_links::upgrade_due(const peer& p, const gr::hf::mode& last) const
     // makes a new link, which must not repeat anything that has arrived. So the peer must
     // have just acknowledged all of our data that it has. It must also have sent no data
     // for this many turns: it would have if our acknowledgement had been lost.
-    const unsigned turns = p.arq.rx.advanced() ? most_yields + 1 : 1;
+    const unsigned turns = p.arq.rx.advanced() ? max_yields + 1 : 1;
     const bool quiet = p.turn.silent == 0 && p.turn.acks_alone >= turns &&
                        !p.arq.ack_due && !p.arq.rx.incomplete() && !p.managing() &&
                        !p.reset.active() && p.expedited.tx.idle() &&

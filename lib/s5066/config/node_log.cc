@@ -8,12 +8,12 @@ namespace gr::hf::s5066 {
 
 namespace {
 
-constexpr size_t most_kept = 10000;
+constexpr size_t max_kept = 10000;
 
 template <typename T>
 void push(std::deque<T>& q, T item)
 {
-    if (q.size() >= most_kept) {
+    if (q.size() >= max_kept) {
         q.pop_front();
     }
     q.push_back(std::move(item));

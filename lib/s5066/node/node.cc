@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t max_peers = 256;
 constexpr station_time housekeeping_period = std::chrono::seconds(1);
-constexpr size_t least_queue_octets = 32768;
+constexpr size_t min_queue_octets = 32768;
 
 // Acknowledgement modes to try, the preferred one first.
 std::vector<gr::hf::mode> ack_modes_of(const node_config& c, const gr::hf::mode& data)
@@ -102,8 +102,7 @@ void node::impl::update_water_marks()
     size_t high = d_node.config.queue_octets;
     if (high == 0) {
         const auto t = kernel::timing_of(d_node.modes.data_mode);
-        high =
-            std::max(least_queue_octets, t.octets_in(max_blocks(t, max_eot_s)) * 5 / 4);
+        high = std::max(min_queue_octets, t.octets_in(max_blocks(t, max_eot_s)) * 5 / 4);
     }
     d_sis.delivery().set_water_marks(high);
 }

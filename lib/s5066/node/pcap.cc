@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t magic_nanoseconds = 0xa1b23c4d;
 constexpr size_t longest_record = 262144;
-constexpr size_t least_d_pdu_record = 15;
+constexpr size_t min_d_pdu_record = 15;
 constexpr size_t ip_header = 20;
 constexpr size_t tcp_header = 20;
 constexpr size_t longest_payload = 65535 - ip_header - tcp_header;
@@ -83,7 +83,7 @@ std::vector<uint8_t> pcap_writer::record(station_time t,
 
 std::vector<uint8_t> pcap_writer::d_pdu(station_time t, std::vector<uint8_t> octets) const
 {
-    octets.resize(std::max(octets.size(), least_d_pdu_record));
+    octets.resize(std::max(octets.size(), min_d_pdu_record));
     return record(t, octets);
 }
 

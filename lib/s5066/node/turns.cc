@@ -278,9 +278,8 @@ void turns::end_own(station_time now, const transmission& tx)
 // answers at the planned end, which matters only if that is soon.
 station_time turns::after_cut(station_time now, const transmission& tx) const
 {
-    constexpr unsigned most_doublings =
-        4; // a radio that stays broken is tried less often
-    const unsigned doublings = std::min(d_cut_in_a_row - 1, most_doublings);
+    constexpr unsigned max_doublings = 4; // a radio that stays broken is tried less often
+    const unsigned doublings = std::min(d_cut_in_a_row - 1, max_doublings);
     const station_time wait = from_seconds(d_access.answer_wait_s());
     const station_time rest = tx.planned() ? tx.end() - now : station_time::zero();
     return wait * (1u << doublings) +
@@ -304,10 +303,10 @@ void turns::on_silence(station_time now, peer& p, const transmission& tx)
     p.turn.probe = d_node.config.probe_after_silence;
     // If this node senses others, it also senses the peer. Then their turns are pause
     // enough.
-    constexpr unsigned most_pauses = 3;
+    constexpr unsigned max_pauses = 3;
     const bool sensed = d_access.shared() && !d_access.blind();
     p.turn.ready_at =
-        now + retry_pause(sensed ? std::min(p.turn.silent, most_pauses) : p.turn.silent,
+        now + retry_pause(sensed ? std::min(p.turn.silent, max_pauses) : p.turn.silent,
                           p.link.breaking(),
                           d_access.blind());
     if (!d_node.config.full_duplex) {

@@ -168,7 +168,7 @@ constexpr std::array<interleaver, 4> wideband_interleavers = { interleaver::ultr
                                                                interleaver::long_ };
 // Constraint lengths by bits 1-0. The other two values are no advice.
 constexpr unsigned advice_of_length_7 = 2, advice_of_length_9 = 3;
-constexpr size_t most_rates = 16; // a field of four bits
+constexpr size_t max_rates = 16; // a field of four bits
 
 const std::vector<int>& wideband_rates(int bandwidth_hz)
 {
@@ -196,7 +196,7 @@ std::optional<uint16_t> encode_wideband_advice(const mode& m)
     const auto rate = std::find(list.begin(), list.end(), m.rate_bps);
     const auto il =
         std::find(wideband_interleavers.begin(), wideband_interleavers.end(), m.il);
-    if (rate == list.end() || rate - list.begin() >= std::ptrdiff_t(most_rates) ||
+    if (rate == list.end() || rate - list.begin() >= std::ptrdiff_t(max_rates) ||
         il == wideband_interleavers.end()) {
         return std::nullopt;
     }

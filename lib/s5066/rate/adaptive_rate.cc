@@ -17,7 +17,7 @@ constexpr size_t max_stations = 256;
 // the second number of transmissions. A larger second number gains under 10 Hz of fading
 // (examples/scenarios/fast-fading.toml), and loses where a slow fade was the reason (hf
 // bench link, rate adaptation, Poor).
-constexpr unsigned most_unheard = 2, others_before_again = 8;
+constexpr unsigned max_unheard = 2, others_before_again = 8;
 constexpr double longest_transmission_s = 127.5;
 // Duration of the first transmission to a peer, in a guessed mode.
 constexpr double first_s = 10;
@@ -42,7 +42,7 @@ constexpr double fall_db = 6;
 // 10 Hz and 0 dB a share of 0.6 gives 462 bit/s, 0.75 gives 470 (seeds 1 to 24), and AWGN
 // is unchanged.
 constexpr double whole_s = 30, worth_a_try = 0.75;
-constexpr unsigned most_whole_before_try = 64;
+constexpr unsigned max_whole_before_try = 64;
 // Answers climb by this much needed SNR: after one that was heard, the next mode may need
 // this much more. Not used once the peer has advised a mode.
 constexpr double climb_db = 6;
@@ -62,6 +62,15 @@ constexpr int first_bps = 600, first_hz = 3000;
 double needed_db(const mode& m) { return mode_promises::of(m).needed_db(); }
 
 bool is_long(const mode& m) { return m.il == interleaver::long_; }
+
+// At 10 Hz the waveforms of 5069 in 3 kHz lose nearly every block from 1600 bit/s on, and
+// their curves there rest on a few blocks. With both standards 10 Hz and 5 dB gave 898 bit/s,
+// with 4539 alone 1071 (laboratory/results/measurements/rate.md).
+bool fades_fast(const rate_estimator& e)
+{
+    constexpr size_t ten_hertz = channel_classes - 1;
+    return e.known() && e.class_probability(ten_hertz) > 0.5;
+}
 
 } // namespace
 
@@ -94,7 +103,7 @@ adaptive_rate_policy::adaptive_rate_policy(const rate_range& range, unsigned win
 const adaptive_rate_policy::mode_set&
 adaptive_rate_policy::modes_for(const station& s) const
 {
-    return s.reads_5069 ? d_all : d_common;
+    return s.reads_5069 && !fades_fast(s.in) ? d_all : d_common;
 }
 
 adaptive_rate_policy::station& adaptive_rate_policy::of(address peer)
@@ -153,7 +162,7 @@ mode adaptive_rate_policy::data_mode(const station& s, const tx_context& c)
         const double steps =
             s.advised || s.out.known() ? c.silent_rounds : 2 * c.silent_rounds;
         // The peer may have restarted as a station that reads the common modes alone.
-        const bool doubt = c.silent_rounds >= most_unheard;
+        const bool doubt = c.silent_rounds >= max_unheard;
         return below(doubt ? d_common : modes_for(s), s.last, fall_db * steps);
     }
     const auto& modes = modes_for(s).data;
@@ -343,14 +352,14 @@ void adaptive_rate_policy::try_faster(station& s, const reception& r) const
         const bool gain =
             s.wanted == s.tried && r.m == *s.tried && r.lost_d_pdus < r.good_d_pdus;
         s.whole_before_try =
-            gain ? 1 : std::min(2 * s.whole_before_try, most_whole_before_try);
+            gain ? 1 : std::min(2 * s.whole_before_try, max_whole_before_try);
         s.tried.reset();
         s.whole = 0;
         return;
     }
     // A wrong guess counts as a failed try as well.
     if (r.lost_d_pdus > r.good_d_pdus && needed_db(r.m) > needed_db(*s.wanted)) {
-        s.whole_before_try = std::min(2 * s.whole_before_try, most_whole_before_try);
+        s.whole_before_try = std::min(2 * s.whole_before_try, max_whole_before_try);
         s.whole = 0;
         return;
     }
@@ -394,14 +403,14 @@ void adaptive_rate_policy::on_frames(station_time, address peer, const sent_data
     if (sent > lost && m == s.unheard_in) {
         // The data had arrived; only the answer was lost.
         s.unheard -= s.unheard > 0 ? 1 : 0;
-        s.advised_fails = s.advised_fails && s.unheard >= most_unheard;
+        s.advised_fails = s.advised_fails && s.unheard >= max_unheard;
         s.unheard_in.reset();
     }
     if (sent > lost && s.advised && m == *s.advised) {
         s.unheard = 0;
     } else if (sent > lost && s.patience > 0 && --s.patience == 0) {
         s.advised_fails = false; // the channel may have changed
-        s.unheard = most_unheard - 1;
+        s.unheard = max_unheard - 1;
     }
 }
 
@@ -417,7 +426,7 @@ void adaptive_rate_policy::on_silence(station_time, address peer)
     s.proven.reset();
     if (s.advised && s.last == *s.advised) {
         s.unheard_in = s.last;
-        if (++s.unheard >= most_unheard) {
+        if (++s.unheard >= max_unheard) {
             s.advised_fails = true;
             s.patience = others_before_again;
         }

@@ -21,13 +21,13 @@ constexpr double beyond_db = 2; // distance of the measured points
 constexpr int narrow_hz = 3000; // the bandwidth from which others are derived
 // Half an error in 80 blocks, the usual number of blocks in a point. Used for shares of 0
 // and 1.
-constexpr double least_share = 0.5 / 80;
+constexpr double min_share = 0.5 / 80;
 
 // Value that a normal distribution stays below with probability p. Abramowitz and Stegun,
 // 26.2.23, within 4.5e-4.
 double normal_quantile(double p)
 {
-    p = std::clamp(p, least_share, 1 - least_share);
+    p = std::clamp(p, min_share, 1 - min_share);
     const double t = std::sqrt(-2 * std::log(std::min(p, 1 - p)));
     const double x = t - (2.515517 + t * (0.802853 + t * 0.010328)) /
                              (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));

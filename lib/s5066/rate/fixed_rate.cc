@@ -24,7 +24,7 @@ constexpr double surprising_loss = 0.03;
 // Weight of the last reception in the average of the losses.
 constexpr double latest = 0.25;
 // With a higher loss the tries are given up.
-constexpr double most_loss = 0.95;
+constexpr double max_loss = 0.95;
 
 const char* const steady = "awgn";
 const char* const faded = "poor";
@@ -76,7 +76,7 @@ double fixed_rate_policy::cost_s(const mode& m,
                                  double lost_ack_s)
 {
     const double loss = std::min(
-        measured_block_errors(channel).at(m, snr_db).loss(ack_octets, copies), most_loss);
+        measured_block_errors(channel).at(m, snr_db).loss(ack_octets, copies), max_loss);
     const double own_s = to_seconds(kernel::timing_of(m).duration(copies * ack_octets));
     return own_s + loss / (1 - loss) * (lost_ack_s + own_s);
 }

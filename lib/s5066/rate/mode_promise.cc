@@ -44,7 +44,7 @@ constexpr double turnarounds_s = 0.4;
 // this, 378 with 600 s, 365 with 200 s.
 constexpr double transfer_s = 600;
 // Lower limit: where nearly nothing arrives the wait has no end.
-constexpr double least_success = 0.01;
+constexpr double min_success = 0.01;
 constexpr double pi = 3.14159265358979323846;
 
 /* Blocks are unequal: many have few bursts of errors, some are all noise. The number of
@@ -57,8 +57,8 @@ double shape_of(double bursts, double bad)
 {
     // A few dozen blocks that are all bad do not exclude a good one. Beyond these limits
     // no table tells shapes apart.
-    constexpr double most_bad = 0.995, least = 1e-4, most = 100;
-    const double wanted = -std::log(1 - std::min(bad, most_bad));
+    constexpr double max_bad = 0.995, least = 1e-4, most = 100;
+    const double wanted = -std::log(1 - std::min(bad, max_bad));
     double low = least, high = most;
     for (int i = 0; i < 40; ++i) {
         const double k = std::sqrt(low * high);
@@ -78,8 +78,8 @@ double turn_s(const mode& m, double block_s)
 
 double windowed_transmission_s(double d_pdu_s, double lost, unsigned window)
 {
-    constexpr double euler = 0.5772, most_lost = 0.99;
-    const double q = std::clamp(lost, 1e-6, most_lost);
+    constexpr double euler = 0.5772, max_lost = 0.99;
+    const double q = std::clamp(lost, 1e-6, max_lost);
     double fresh = window;
     for (int i = 0; i < 8; ++i) {
         const double rounds =
@@ -134,7 +134,7 @@ mode_promises::mode_promises(const mode& m, unsigned window)
                     windowed_transmission_s(8 * octets / m.rate_bps, 1 - success, window);
                 // A lost D_PDU, and all data after it, wait for this many more rounds.
                 const double waits_s =
-                    (s + turn) * (1 - success) / std::max(success, least_success);
+                    (s + turn) * (1 - success) / std::max(success, min_success);
                 p.goodput_bps[i] = success * segment / octets * m.rate_bps * s /
                                    (s + turn) / (1 + waits_s / transfer_s);
             }

@@ -42,10 +42,10 @@ constexpr double spread_doubt = 0.3;
 constexpr double steady_doppler_hz = 0.1, doppler_doubt = 0.5;
 // One transmission counts as at most 20 independent D_PDUs. No probability is below 1 %:
 // the classes are examples, not the channel.
-constexpr double most_evidence = 20, least_probability = 0.01;
+constexpr double max_evidence = 20, min_probability = 0.01;
 // Real curves lie between those of the classes. So losses count as at most this many
-// D_PDUs for the choice of the class, but up to most_evidence for the offset.
-constexpr double most_class_evidence = 4;
+// D_PDUs for the choice of the class, but up to max_evidence for the offset.
+constexpr double max_class_evidence = 4;
 // A transmission without any D_PDU counts as this many lost D_PDUs of this length. One,
 // because the D_PDUs of a short transmission share a fade.
 constexpr double nothing_d_pdus = 1, nothing_octets = 100;
@@ -204,7 +204,7 @@ double rate_estimator::doppler_likelihood(const channel_class& c, const seen& s)
     const double near = steady_doppler_hz + doppler_doubt / 2 * read;
     // A reading of 0 may be anything below.
     const double p = below(read + near) - (read > near ? below(read - near) : 0);
-    return std::log(std::max(p, least_probability));
+    return std::log(std::max(p, min_probability));
 }
 
 void rate_estimator::on_d_pdus(const mode& m, double good, double lost, double octets)
@@ -221,7 +221,7 @@ void rate_estimator::on_d_pdus(const mode& m, double good, double lost, double o
         const auto& channel = known_channels[c];
         const double apart =
             channel.doppler_hz > 0 ? std::min(all, channel.fades_in(seconds)) : all;
-        const double evidence = std::min(apart, most_evidence);
+        const double evidence = std::min(apart, max_evidence);
         double most = -1e9;
         for (double& v : likelihood[c]) {
             v = evidence / all * (good * std::log(v) + lost * std::log(1 - v));
@@ -241,7 +241,7 @@ void rate_estimator::on_d_pdus(const mode& m, double good, double lost, double o
             w[c][k] = std::log(p);
         }
         // Evidence for or against the class as a whole counts less.
-        const double counts = std::min(1.0, most_class_evidence / evidence);
+        const double counts = std::min(1.0, max_class_evidence / evidence);
         const double of_class = std::log(after / before);
         for (double& v : w[c]) {
             v += counts * most - (1 - counts) * of_class;
@@ -266,7 +266,7 @@ rate_estimator::by_sum rate_estimator::success(const mode& m, double octets) con
             for (const auto& [far, share] : nodes) {
                 all[c][j] += share * promises.d_pdu_success(c, db + far * sigma, octets);
             }
-            all[c][j] = std::clamp(all[c][j], least_probability, 1 - least_probability);
+            all[c][j] = std::clamp(all[c][j], min_probability, 1 - min_probability);
         }
     }
     return all;

@@ -11,7 +11,7 @@ namespace {
 // Octets for clients not polled yet; beyond this, primitives are dropped.
 constexpr size_t max_out_octets = 8u << 20;
 // The standard allows keep-alives no more often than this.
-constexpr double least_keep_alive_s = 120;
+constexpr double min_keep_alive_s = 120;
 // Longest wait for the answer to S_KEEP_ALIVE (A.2.1.17 leaves it open).
 constexpr station_time keep_alive_answer = std::chrono::seconds(10);
 
@@ -208,7 +208,7 @@ bool sis_clients::too_many_expedited(station_time now, sis_client& k) const
 
 station_time sis_clients::next_keep_alive(station_time now) const
 {
-    return now + from_seconds(std::max(d_config.keep_alive_s, least_keep_alive_s));
+    return now + from_seconds(std::max(d_config.keep_alive_s, min_keep_alive_s));
 }
 
 void sis_clients::send_keep_alive(station_time now, sis_client& k)
@@ -224,7 +224,7 @@ void sis_clients::on_keep_alive(station_time now, sis_client& k)
     // allows one in 120 s to the same destination, and "within 10 seconds" or none.
     if (!k.keep_alive_asked &&
         (!k.keep_alive_sent ||
-         now >= *k.keep_alive_sent + from_seconds(least_keep_alive_s))) {
+         now >= *k.keep_alive_sent + from_seconds(min_keep_alive_s))) {
         send_keep_alive(now, k);
     }
     k.keep_alive_asked = false;

@@ -22,7 +22,7 @@ public:
     {
         // Threads may call slightly out of order. For such small steps back station time
         // stands still.
-        if (of(given) < d_now - least_step) {
+        if (of(given) < d_now - min_step) {
             d_ahead = d_now - given;
         }
         return d_now = std::max(d_now, of(given));
@@ -34,7 +34,7 @@ public:
     station_time now() const { return d_now; }
 
 private:
-    static constexpr station_time least_step = std::chrono::seconds(1);
+    static constexpr station_time min_step = std::chrono::seconds(1);
 
     station_time d_now{};
     station_time d_ahead{}; // of station time over the clock

@@ -10,8 +10,8 @@
 namespace gr::hf::sim {
 
 namespace {
-constexpr double least_carrier_db = -4; // threshold of the carrier detector, in the
-                                        // mode's bandwidth
+constexpr double min_carrier_db = -4; // threshold of the carrier detector, in the
+                                      // mode's bandwidth
 } // namespace
 
 size_t emulated_air::join(emulated_modem* m, std::optional<size_t> id)
@@ -141,7 +141,7 @@ bool emulated_air::audible(const emulated_modem& m) const
                    d.begin < now && d.end > now - delay;
         };
         return s->from != m.id() && end - from >= delay &&
-               end + m.d_config.carrier_release > now && snr_db > least_carrier_db &&
+               end + m.d_config.carrier_release > now && snr_db > min_carrier_db &&
                p.loss < 1 &&
                std::none_of(s->dropped_at.begin(), s->dropped_at.end(), missing) &&
                std::none_of(d_disturbances.begin(), d_disturbances.end(), deaf);

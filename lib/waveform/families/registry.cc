@@ -93,14 +93,14 @@ std::vector<const family_reception*> receptions(int bandwidth_hz, bool join)
 
 std::vector<const family_reception*> listened_for(int bandwidth_khz, bool join)
 {
-    constexpr int most_khz = 48;
-    auto found = bandwidth_khz > 0 && bandwidth_khz <= most_khz
+    constexpr int max_khz = 48;
+    auto found = bandwidth_khz > 0 && bandwidth_khz <= max_khz
                      ? receptions(1000 * bandwidth_khz, join)
                      : std::vector<const family_reception*>{};
     if (!found.empty())
         return found;
     std::string allowed;
-    for (int khz = 1; khz <= most_khz; ++khz)
+    for (int khz = 1; khz <= max_khz; ++khz)
         if (!receptions(1000 * khz).empty())
             allowed += (allowed.empty() ? "" : ", ") + std::to_string(khz);
     throw std::invalid_argument("bandwidth " + std::to_string(bandwidth_khz) +

@@ -252,6 +252,6 @@ void bind_radio(py::module& m)
     bind_audio_to_baseband(m);
     bind_baseband_to_audio(m);
     m.attr("BASEBAND_RATE") = static_cast<int>(audio_rates::default_modem);
-    m.attr("MIN_AUDIO_RATE") = static_cast<int>(audio_rates::least_audio);
-    m.attr("MAX_AUDIO_RATE") = static_cast<int>(audio_rates::most_audio);
+    m.attr("MIN_AUDIO_RATE") = static_cast<int>(audio_rates::min_audio);
+    m.attr("MAX_AUDIO_RATE") = static_cast<int>(audio_rates::max_audio);
 }

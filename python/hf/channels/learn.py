@@ -15,7 +15,7 @@ Progress = Callable[[float], object]
 #: Share of the time for receiving, about. The rest is for the estimate.
 LISTENING = 0.5
 #: Points of a gain in a picture, at most.
-MOST_POINTS = 3000
+MAX_POINTS = 3000
 #: Longest recording, s. Its samples are kept in memory.
 LONGEST_S = 1800.0
 #: Shortest signal to learn a channel from, s.
@@ -194,7 +194,7 @@ def draw(what: Learned, path: str) -> None:
 def _gains(axis: Any, c: tap_estimator.Estimate, delays_ms: np.ndarray, colours: List[Any]
            ) -> None:
     time_s = np.arange(len(c.gains)) / c.rate
-    step = -(-len(time_s) // MOST_POINTS)
+    step = -(-len(time_s) // MAX_POINTS)
     for k, (delay, colour) in enumerate(zip(delays_ms, colours)):
         gain_db = 20 * np.log10(np.abs(c.gains[::step, k]) + 1e-6)
         axis.plot(time_s[::step], gain_db, color=colour, label=f"{delay:.2f} ms")

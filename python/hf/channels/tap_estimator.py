@@ -22,16 +22,16 @@ SHORTEST_S, LONGEST_S = 0.002, 0.1
 #: Period of the Doppler measurement, s: short against fading at 30 Hz, the maximum of F.1487.
 LOOK_S = 0.01
 #: Least and greatest Doppler spread, Hz.
-LEAST_SPREAD, MOST_SPREAD = 0.05, 40.0
+MIN_SPREAD, MAX_SPREAD = 0.05, 40.0
 #: Gains estimated together, and gains shared with a neighbouring stretch: 10 and 1 times the
 #: inverse of the spread, so that the middle does not correlate with samples outside.
 TOGETHER, SHARED = 10 * GAINS_PER_SPREAD, GAINS_PER_SPREAD
 #: Eigenvectors with less of the greatest eigenvalue are discarded.
-LEAST_EIGENVALUE = 1e-6
+MIN_EIGENVALUE = 1e-6
 #: A path is accepted if noise alone would look like it once in a million times (5 sigma), and if
 #: it has more than this share of the power, far below what affects any mode.
-SIGMAS, LEAST_POWER = 5.0, 10 ** -3.5
-MOST_PATHS = 16
+SIGMAS, MIN_POWER = 5.0, 10 ** -3.5
+MAX_PATHS = 16
 #: Delays searched around that of the preamble, s: the receiver's own window is 12.5 ms.
 EARLIER_S, LATER_S = 0.0125, 0.0125
 #: A block counts as decoded wrongly if its residual exceeds the median by this factor.
@@ -39,7 +39,7 @@ WRONG = 3.0
 #: Delays nearer to each other than this, samples, are merged: half a symbol.
 NEAR = 2.0
 #: Search range of the clock error, +- ppm, and length of the stretches compared, s.
-MOST_PPM, DRIFT_S = 300.0, 1.0
+MAX_PPM, DRIFT_S = 300.0, 1.0
 #: Extra samples on both sides of a piece, for delaying it.
 _MARGIN = 4096
 
@@ -199,7 +199,7 @@ class Estimator:
         step = window / self.rate
         spreads, shifts, powers = [], [], []
         for path in raw.T:
-            lags = min(len(path) - 1, round(2 / LEAST_SPREAD / step))
+            lags = min(len(path) - 1, round(2 / MIN_SPREAD / step))
             spectrum = fft.fft(path, 2 * len(path))
             r = fft.ifft(np.abs(spectrum) ** 2)[:lags + 1] / (len(path) - np.arange(lags + 1))
             spread, shift, power = _shape(r, step)
@@ -252,7 +252,7 @@ class Estimator:
         best = int(np.argmax(got.matches))
         power = (got.matches[best] - expected) / got.squares
         if got.matches[best] < expected * (1 + SIGMAS / math.sqrt(got.windows)) \
-                or power < LEAST_POWER * max(np.sum(model.powers), 1e-30):
+                or power < MIN_POWER * max(np.sum(model.powers), 1e-30):
             return math.nan
         return float(best - self.earlier)
 
@@ -268,8 +268,8 @@ class Estimator:
         spectra = fft.rfft(np.array(parts) - np.min(parts, axis=1, keepdims=True))
         turns = np.outer(np.arange(len(parts)) * length,
                          2j * np.pi * np.arange(spectra.shape[1]) / len(parts[0]))
-        tried = np.linspace(-MOST_PPM, MOST_PPM,
-                            2 * math.ceil(2e-6 * MOST_PPM * len(parts) * length) + 1)
+        tried = np.linspace(-MAX_PPM, MAX_PPM,
+                            2 * math.ceil(2e-6 * MAX_PPM * len(parts) * length) + 1)
         sharp = [np.sum(np.abs(np.sum(spectra * np.exp(-1e-6 * ppm * turns), axis=0)) ** 2)
                  for ppm in tried]
         return float(tried[int(np.argmax(sharp))])
@@ -295,14 +295,14 @@ def _shape(r: np.ndarray, step: float) -> Tuple[float, float, float]:
     """Spread, mean and power of a path from the autocorrelation of its noisy gains. Noise is in
     lag 0 alone. For a Gaussian spectrum the logarithm falls with the square of the lag."""
     if len(r) < 4 or not np.abs(r[1]) > 0:
-        return LEAST_SPREAD, 0.0, float(np.abs(r[0]))
+        return MIN_SPREAD, 0.0, float(np.abs(r[0]))
     size = np.abs(r)
     below = np.flatnonzero(size[1:] < 0.7 * size[1])
     k = int(below[0]) + 1 if len(below) else len(r) - 1
     k = max(k, 2)
     fall = math.log(max(size[1] / max(size[k], 1e-30), 1 + 1e-12))
     spread = math.sqrt(2 * fall / (math.pi ** 2 * step ** 2 * (k * k - 1)))
-    spread = min(max(spread, LEAST_SPREAD), MOST_SPREAD)
+    spread = min(max(spread, MIN_SPREAD), MAX_SPREAD)
     power = float(size[1] * math.exp(min((math.pi * spread * step) ** 2 / 2, 2.0)))
     # Unwrap from lag to lag, or turns would be missed.
     turns = np.unwrap(np.angle(r[1:k + 1]))
@@ -340,11 +340,11 @@ def _basis(length: int, step: float, spread: float, shift: float, power: float) 
     lags = np.arange(length) * step
     # Too wide a spectrum costs little, too narrow a one cuts off part of the gain.
     wide = 1.2 * spread
-    # The spectrum has fallen to LEAST_EIGENVALUE at 2.6 times the spread.
+    # The spectrum has fallen to MIN_EIGENVALUE at 2.6 times the spread.
     most = min(length, 16 + math.ceil(2 * 2.7 * wide * length * step))
     values, vectors = linalg.eigh(linalg.toeplitz(np.exp(-(np.pi * wide * lags) ** 2 / 2)),
                                   subset_by_index=(length - most, length - 1))
-    kept = values > LEAST_EIGENVALUE * values[-1]
+    kept = values > MIN_EIGENVALUE * values[-1]
     columns = vectors[:, kept] * np.sqrt(values[kept] * power)
     return columns * np.exp(2j * np.pi * shift * lags)[:, None]
 
@@ -417,7 +417,7 @@ class _Search:
         m = self.model
         kept: List[int] = []
         for k in np.argsort(-m.powers):
-            if m.powers[k] > LEAST_POWER * np.max(m.powers) \
+            if m.powers[k] > MIN_POWER * np.max(m.powers) \
                     and all(abs(m.delays[k] - m.delays[j]) > NEAR for j in kept):
                 kept.append(int(k))
         m.delays = m.delays[np.sort(np.array(kept))]
@@ -425,7 +425,7 @@ class _Search:
     def run(self) -> None:
         """Find the paths by falling power, then refine delays and clock."""
         m = self.model
-        for _ in range(MOST_PATHS):
+        for _ in range(MAX_PATHS):
             delay = self.estimator.missing(self.left, m)
             if math.isnan(delay):
                 break

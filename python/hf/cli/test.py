@@ -76,7 +76,7 @@ def command(every: bool, select: Optional[str], verbose: bool, jobs: int, fuzz_r
         status, report = _run(lambda junit: testing.ctest_command(build, junit, jobs, select,
                                                                   verbose, options))
         counts, flaky = report.counts, []
-        if 0 < len(report.failed) == counts.failed <= testing.MOST_REPEATED:
+        if 0 < len(report.failed) == counts.failed <= testing.MAX_REPEATED:
             flaky = testing.run_alone(build, report.failed)
             counts.flaky = len(flaky)
             counts.failed -= len(flaky)

@@ -24,7 +24,7 @@ from . import fail
 #: Log lines shown for a single station.
 LINES = 6
 #: Peers of ALE shown for each station.
-MOST_HEARD = 3
+MAX_HEARD = 3
 #: Time span of the strip, s, and period of updates, s.
 SPAN_S, EVERY_S = 120.0, 0.5
 _STRIP = "on the air, two minutes  "
@@ -82,7 +82,7 @@ def station(s: Dict[str, Any], g: Dict[str, Any], utf8: bool) -> List[Any]:
             ("waiting", ", ".join(filter(None, (g["waiting"], g["ready"]))))]
     if link:
         rows.append(("transmits in", f"{link['tx_mode'] or s['mode']}, {link['tx_reason']}"))
-    rows += [("ALE has heard", line) for line in s.get("ale", {}).get("heard", [])[:MOST_HEARD]]
+    rows += [("ALE has heard", line) for line in s.get("ale", {}).get("heard", [])[:MAX_HEARD]]
     rows += [(f"proofs of {p['peer']}", f"{p['last']} (proved {p['proved']}, not proved "
               f"{p['not_proved']}, refused {p['refused']})") for p in link.get("proofs", [])]
     rig = s.get("radio", {}).get("rig")

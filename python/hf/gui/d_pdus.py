@@ -13,7 +13,7 @@ from .. import watch
 #: Length of a bin, s of station time. A page shows two minutes as about two dozen bars.
 BIN_S = 5.0
 #: Bins kept. Empty bins are not stored, so this is at least twenty minutes.
-MOST_BINS = 240
+MAX_BINS = 240
 
 
 class DPduCounts(gr.basic_block):
@@ -29,7 +29,7 @@ class DPduCounts(gr.basic_block):
     def __init__(self) -> None:
         gr.basic_block.__init__(self, name="hf_d_pdu_counts", in_sig=None, out_sig=None)
         self._lock = threading.Lock()
-        self._bins: Deque[List[float]] = deque(maxlen=MOST_BINS)
+        self._bins: Deque[List[float]] = deque(maxlen=MAX_BINS)
         self.message_port_register_in(pmt.intern("log"))
         self.set_msg_handler(pmt.intern("log"), self._on_log)
 

@@ -5,7 +5,7 @@ const ink = name => getComputedStyle(document.documentElement).getPropertyValue(
 //: Length of the timelines, s of station time.
 const SPAN_S = 120;
 //: Blocks in a history.
-const MOST_BLOCKS = 120;
+const MAX_BLOCKS = 120;
 //: Width of the axis labels at the left, pixels.
 const LEFT = 40;
 
@@ -142,7 +142,7 @@ function step(span) {
 export function history(node, s, name, key, least, zero) {
   const p = canvas(node, name);
   if (!p) return;
-  const blocks = s.blocks.slice(-MOST_BLOCKS), known = b => typeof b[key] === "number";
+  const blocks = s.blocks.slice(-MAX_BLOCKS), known = b => typeof b[key] === "number";
   const all = blocks.filter(known).map(b => b[key]);
   if (!all.length) return empty(p, "not measured yet");
   const { g, w, h } = p, top = Math.max(...all), bottom = zero ? 0 : Math.min(...all);
@@ -159,7 +159,7 @@ export function history(node, s, name, key, least, zero) {
     g.fillStyle = ink("--soft");
     g.fillText((low + k * each).toFixed(digits), LEFT - 4, y(low + k * each) + 4);
   }
-  const apart = (w - LEFT - 8) / (MOST_BLOCKS - 1);
+  const apart = (w - LEFT - 8) / (MAX_BLOCKS - 1);
   blocks.forEach((b, k) => {
     if (!known(b)) return;
     const poor = b.quality !== null && b.quality < 0.5;
@@ -207,7 +207,7 @@ export function constellation(node, s) {
 }
 
 //: Most rows of a waterfall, one for each state: a minute.
-const MOST_ROWS = 120;
+const MAX_ROWS = 120;
 
 // Fills its place from the first row on: a canvas with few rows is stretched.
 export function waterfall(node, s) {
@@ -221,7 +221,7 @@ export function waterfall(node, s) {
     row.data.set([255 * Math.min(1, 1.8 * x), 255 * x * x, 255 * (0.25 + 0.5 * x * (1 - x)), 255],
       4 * k);
   });
-  c.rows = [row, ...c.rows || []].slice(0, MOST_ROWS);
+  c.rows = [row, ...c.rows || []].slice(0, MAX_ROWS);
   c.width = w;
   c.height = c.rows.length;
   c.rows.forEach((r, k) => g.putImageData(r, 0, k));

@@ -12,22 +12,22 @@ from .. import files, names, orderwire, sis
 from ..sis import s5066
 
 #: Longest text of a chat message, octets of UTF-8, and longest name of a file, characters.
-MOST_TEXT, MOST_NAME = 1000, 100
+MAX_TEXT, MAX_NAME = 1000, 100
 #: Largest file, octets. At 2400 bit/s it takes an hour.
-MOST_FILE = 1_000_000
+MAX_FILE = 1_000_000
 #: Entries kept, chat messages and files that wait.
-MOST_ENTRIES, MOST_CHATS, MOST_FILES = 100, 20, 4
+MAX_ENTRIES, MAX_CHATS, MAX_FILES = 100, 20, 4
 #: Time after which a message that did not arrive is given up, s.
 PATIENCE_S = 900.0
 
 
 class Conversation:
-    """The last MOST_ENTRIES messages, for the page. Any thread may use it."""
+    """The last MAX_ENTRIES messages, for the page. Any thread may use it."""
 
     def __init__(self, name_of: Callable[[str], str] = str) -> None:
         """name_of: what a person calls the station at an address."""
         self._lock, self._name_of = threading.Lock(), name_of
-        self._entries: Deque[Dict[str, Any]] = deque(maxlen=MOST_ENTRIES)
+        self._entries: Deque[Dict[str, Any]] = deque(maxlen=MAX_ENTRIES)
 
     def add(self, kind: str, way: str, peer: str, text: str, state: str = "",
             octets: int = 0) -> Dict[str, Any]:
@@ -63,8 +63,8 @@ class Messages:
         self.names = known or names.Names()
         self.conversation = Conversation(self.names.of)
         self.failure = "" if server else "this station has no [sis_server] in its file"
-        self._chats: "queue.Queue[Dict[str, Any]]" = queue.Queue(MOST_CHATS)
-        self._files: "queue.Queue[Any]" = queue.Queue(MOST_FILES)
+        self._chats: "queue.Queue[Dict[str, Any]]" = queue.Queue(MAX_CHATS)
+        self._files: "queue.Queue[Any]" = queue.Queue(MAX_FILES)
         self._stop = threading.Event()
         self._threads: List[threading.Thread] = []
         self._lock = threading.Lock()
@@ -131,17 +131,17 @@ class Messages:
 
     def say(self, to: Any, text: Any) -> None:
         """Send a chat message. Raises ValueError that names what is allowed."""
-        if not isinstance(text, str) or not 1 <= len(text.strip().encode()) <= MOST_TEXT:
-            raise ValueError(f"message: allowed are 1 to {MOST_TEXT} octets of text")
+        if not isinstance(text, str) or not 1 <= len(text.strip().encode()) <= MAX_TEXT:
+            raise ValueError(f"message: allowed are 1 to {MAX_TEXT} octets of text")
         entry = {"peer": self._node(to), "text": " ".join(text.split())}
         self._put(self._chats, entry, "chat messages")
 
     def send_file(self, to: Any, name: Any, data: Any) -> None:
         """Send a file. Raises ValueError that names what is allowed."""
-        if not isinstance(name, str) or not 1 <= len(os.path.basename(name)) <= MOST_NAME:
-            raise ValueError(f"name of the file: allowed are 1 to {MOST_NAME} characters")
-        if not isinstance(data, bytes) or not 1 <= len(data) <= MOST_FILE:
-            raise ValueError(f"file: allowed are 1 to {MOST_FILE} octets")
+        if not isinstance(name, str) or not 1 <= len(os.path.basename(name)) <= MAX_NAME:
+            raise ValueError(f"name of the file: allowed are 1 to {MAX_NAME} characters")
+        if not isinstance(data, bytes) or not 1 <= len(data) <= MAX_FILE:
+            raise ValueError(f"file: allowed are 1 to {MAX_FILE} octets")
         entry = {"peer": self._node(to), "text": os.path.basename(name), "data": data}
         self._put(self._files, entry, "files")
 
@@ -202,7 +202,7 @@ class Messages:
                     wire.say(entry["peer"], entry["text"], entry)
                 found = wire.take(client.next(timeout=0.1))
                 if found is not None:
-                    self.conversation.add("chat", "in", found[0], found[1][:MOST_TEXT],
+                    self.conversation.add("chat", "in", found[0], found[1][:MAX_TEXT],
                                           "received")
         finally:
             client.close()

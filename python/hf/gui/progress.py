@@ -7,15 +7,15 @@ from typing import Any, Deque, Dict, Iterable, Mapping, Optional, Tuple
 from .remaining import Remaining, Transmission
 
 #: Time span of "the last minutes", s of station time, and least distance of two samples.
-MINUTES_S, LEAST_S = 300.0, 1.0
+MINUTES_S, MIN_S = 300.0, 1.0
 #: Time span of "now", s. Two long transmissions and their answers fit in.
 NOW_S = 60.0
 #: Shortest span for a rate, s. Over less, one acknowledgement would decide it.
-LEAST_SPAN_S = 10.0
-#: Samples kept. Three in a row span LEAST_S at least, so these span MINUTES_S.
-MOST_SAMPLES = 620
+MIN_SPAN_S = 10.0
+#: Samples kept. Three in a row span MIN_S at least, so these span MINUTES_S.
+MAX_SAMPLES = 620
 #: Peers whose last reception is kept.
-MOST_PEERS = 100
+MAX_PEERS = 100
 
 #: Counters of a data link that mean trouble when they grow.
 TROUBLES = ("u_pdus_refused", "u_pdus_rejected", "u_pdus_expired", "u_pdus_lost",
@@ -25,10 +25,10 @@ _Sample = Tuple[float, float, float, Dict[str, int], int]
 
 
 class Progress:
-    """Keeps at most MOST_SAMPLES samples of one data link. All times are station time, s."""
+    """Keeps at most MAX_SAMPLES samples of one data link. All times are station time, s."""
 
     def __init__(self) -> None:
-        self._samples: Deque[_Sample] = deque(maxlen=MOST_SAMPLES)
+        self._samples: Deque[_Sample] = deque(maxlen=MAX_SAMPLES)
         self._base = 0.0  # octets submitted when nothing waited last
         self._begin: Optional[float] = None  # since when something waits
         self._last_begin = 0.0
@@ -45,7 +45,7 @@ class Progress:
         """Take a sample. link: the fields of a data_link_state. stats: the counters of the data
         link. late_answers: of the modem. spans: the last ones on the air, as of StatusWatch.
         held: octets that a client of this program has not submitted yet. A sample sooner than
-        LEAST_S replaces the last one."""
+        MIN_S replaces the last one."""
         now, submitted = float(link["now"]), float(stats.get("u_pdu_octets_submitted", 0))
         waiting = held + self._waiting(link, stats, submitted)
         submitted += held
@@ -64,7 +64,7 @@ class Progress:
         self._last = {"total": submitted - self._base, "waiting": waiting, "queued": queued}
         sample = (now, submitted - waiting, float(stats.get("u_pdu_octets_delivered", 0)),
                   troubles, int(stats.get("d_pdus_acked", 0)))
-        if len(self._samples) > 1 and now - self._samples[-2][0] < LEAST_S:
+        if len(self._samples) > 1 and now - self._samples[-2][0] < MIN_S:
             self._samples[-1] = sample
         else:
             self._samples.append(sample)
@@ -77,7 +77,7 @@ class Progress:
             self._received, self._rounds = received, rounds
             self._heard[peer] = now
             self._heard.move_to_end(peer)
-            if len(self._heard) > MOST_PEERS:
+            if len(self._heard) > MAX_PEERS:
                 self._heard.popitem(last=False)
         elif not self._samples:
             self._rounds = rounds
@@ -146,7 +146,7 @@ class Progress:
                          s[0] >= (self._peer_since or s[0]))
             begin_out = max(before, self._last_begin)
             same = [s[0] for s in self._samples if s[0] >= begin and s[2] == first[2]]
-            begin_in = max(begin, same[-1] - LEAST_SPAN_S) if same else begin
+            begin_in = max(begin, same[-1] - MIN_SPAN_S) if same else begin
         octets_in = max(0.0, last[2] - first[2])
-        return (8 * max(0.0, last[1] - first[1]) / max(last[0] - begin_out, LEAST_SPAN_S),
-                8 * octets_in / max(last[0] - begin_in, LEAST_SPAN_S), octets_in)
+        return (8 * max(0.0, last[1] - first[1]) / max(last[0] - begin_out, MIN_SPAN_S),
+                8 * octets_in / max(last[0] - begin_in, MIN_SPAN_S), octets_in)

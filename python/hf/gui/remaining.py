@@ -16,7 +16,7 @@ PRIOR, PRIOR_S = 0.9, 30.0
 #: Share of a long transmission that is data: D_PDUs have 3 % of headers.
 FULL = 0.97
 #: Share of the transmissions that data fill at least. Calls and acknowledgements carry less.
-LEAST_FILL = 0.3
+MIN_FILL = 0.3
 #: Turns that are averaged.
 TURNS = 4
 
@@ -88,7 +88,7 @@ class Remaining:
         assert t.end is not None
         self._capacity += t.room(t.end)
         if self._last is not None:
-            if t.room(t.end) < LEAST_FILL * self._last.room(t.end) and unsent:
+            if t.room(t.end) < MIN_FILL * self._last.room(t.end) and unsent:
                 return  # an acknowledgement or a call
             assert self._last.end is not None
             self._turns.append(t.begin - self._last.end)
@@ -111,11 +111,11 @@ class Remaining:
         """Rate of the data, bit/s. 0: not known."""
         now = self._sample[0]
         room = self._capacity - self._begin + (self._now.room(now) if self._now else 0.0)
-        if self._left_queue < LEAST_FILL * room:
+        if self._left_queue < MIN_FILL * room:
             return 0
         found = [t for t in (self._now, self._last) if t is not None]
         most = max((t.room(now) for t in found), default=0.0)
-        return next((mode_bps(t.mode) or 0 for t in found if t.room(now) >= LEAST_FILL * most), 0)
+        return next((mode_bps(t.mode) or 0 for t in found if t.room(now) >= MIN_FILL * most), 0)
 
     def efficiency(self, bps: int) -> float:
         """Share of the mode's rate at which octets arrived while we transmitted."""

@@ -18,11 +18,11 @@ from ..sis import s5066
 from . import d_pdus, glance, messages, progress
 
 #: Limits of histories: transmissions and receptions, blocks, log lines, connections.
-MOST_SPANS, MOST_BLOCKS, MOST_LINES, MOST_CONNECTIONS = 400, 400, 200, 100
+MAX_SPANS, MAX_BLOCKS, MAX_LINES, MAX_CONNECTIONS = 400, 400, 200, 100
 #: Spans that each sample of the progress reads.
 LAST_SPANS = 20
 #: Symbols shown of a block, at equal distances.
-MOST_SYMBOLS = 256
+MAX_SYMBOLS = 256
 #: Points of a spectrum. The channel fills about a third of them.
 SPECTRUM_POINTS = 128
 
@@ -33,8 +33,8 @@ class StatusWatch(gr.basic_block):
     def __init__(self) -> None:
         gr.basic_block.__init__(self, name="hf_status_watch", in_sig=None, out_sig=None)
         self._lock = threading.Lock()
-        self._spans: Deque[Dict[str, Any]] = deque(maxlen=MOST_SPANS)
-        self._blocks: Deque[Dict[str, Any]] = deque(maxlen=MOST_BLOCKS)
+        self._spans: Deque[Dict[str, Any]] = deque(maxlen=MAX_SPANS)
+        self._blocks: Deque[Dict[str, Any]] = deque(maxlen=MAX_BLOCKS)
         self._profile: List[float] = []
         self._symbols: List[List[float]] = []
         self.message_port_register_in(pmt.intern("blocks"))
@@ -72,7 +72,7 @@ class StatusWatch(gr.basic_block):
         if not pmt.is_pair(message) or not pmt.is_c32vector(pmt.cdr(message)):
             return
         symbols = np.asarray(pmt.c32vector_elements(pmt.cdr(message)))
-        some = symbols[::max(1, math.ceil(len(symbols) / MOST_SYMBOLS))]
+        some = symbols[::max(1, math.ceil(len(symbols) / MAX_SYMBOLS))]
         shown = [[_number(s.real) or 0.0, _number(s.imag) or 0.0] for s in some.round(2)]
         with self._lock:
             self._symbols = shown
@@ -134,7 +134,7 @@ class StationView:
         #: Chat and files of the operator, if the page has control.
         self.messages: Optional[messages.Messages] = None
         self.names = names.Names(s.description)
-        self.log = watch.LogWatch(max_lines=MOST_LINES, shown=self.names.in_text)
+        self.log = watch.LogWatch(max_lines=MAX_LINES, shown=self.names.in_text)
         for block in (s.ale, s.data_link, s.pep, s.ip_client, s.dns):
             if block is not None:
                 tb.msg_connect(block, "log", self.log, "log")
@@ -168,8 +168,8 @@ class StationView:
             seen["d_pdu_bins"], seen["d_pdu_bin_s"] = self.d_pdus.take(), d_pdus.BIN_S
         if s.pep is not None:
             connections = s.pep.connections()
-            seen["connections"] = [_plain(c) for c in connections[:MOST_CONNECTIONS]]
-            seen["connections_left_out"] = max(0, len(connections) - MOST_CONNECTIONS)
+            seen["connections"] = [_plain(c) for c in connections[:MAX_CONNECTIONS]]
+            seen["connections_left_out"] = max(0, len(connections) - MAX_CONNECTIONS)
             seen["pep"] = dict(s.pep.stats())
         if s.ip_client is not None:
             seen["flows"] = [_plain(f) for f in s.ip_client.flows()]
@@ -236,9 +236,9 @@ def _counters(stats: Dict[str, int]) -> Dict[str, Any]:
 
 
 class Snapshots:
-    """States of all stations of a program, computed at most every LEAST_AGE_S for all viewers."""
+    """States of all stations of a program, computed at most every MIN_AGE_S for all viewers."""
 
-    LEAST_AGE_S = 0.4
+    MIN_AGE_S = 0.4
 
     def __init__(self, views: List[StationView], about: str) -> None:
         self.views, self.about = views, about
@@ -255,7 +255,7 @@ class Snapshots:
     def take(self) -> Dict[str, Any]:
         """Keys about, at (the host's clock, s since 1970), stations."""
         with self._lock:
-            if time.monotonic() - self._at >= self.LEAST_AGE_S:
+            if time.monotonic() - self._at >= self.MIN_AGE_S:
                 self._last = {"about": self.about, "at": round(time.time(), 1),
                               "stations": [v.take() for v in self.views]}
                 self._at = time.monotonic()

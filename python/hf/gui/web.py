@@ -10,17 +10,17 @@ import tempfile
 import threading
 from typing import Any, Awaitable, Callable, Dict, Iterator, List, Optional, Tuple
 
-from .messages import MOST_FILE
+from .messages import MAX_FILE
 from .snapshot import Snapshots
 
 #: Browsers served at a time. Each holds a connection.
-MOST_BROWSERS = 16
+MAX_BROWSERS = 16
 #: Time between two states of a stream, s.
 PERIOD_S = 0.5
 #: Time between two samples of the progress, s. They go on without a browser.
 SAMPLE_S = 1.0
 #: Longest accepted request body, octets, but for a file.
-MOST_OCTETS = 32768
+MAX_OCTETS = 32768
 
 _FILES = {"/": ("page.html", "text/html"), "/page.css": ("page.css", "text/css"),
           **{f"/{name}.js": (f"{name}.js", "text/javascript")
@@ -112,7 +112,7 @@ class WebServer:
         async def guard(request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
             return await self._guard(request, handler)
 
-        app = web.Application(middlewares=[guard], client_max_size=MOST_OCTETS)
+        app = web.Application(middlewares=[guard], client_max_size=MAX_OCTETS)
         for path in _FILES:
             app.router.add_get(path, self._file)
         app.router.add_get("/api/state", self._state)
@@ -189,9 +189,9 @@ class WebServer:
 
     async def _stream(self, request: Any) -> Any:
         """Send the state every PERIOD_S as server-sent events, until the browser disconnects."""
-        if self._browsers >= MOST_BROWSERS:
+        if self._browsers >= MAX_BROWSERS:
             return self._web.Response(status=503,
-                                      text=f"{MOST_BROWSERS} browsers are already connected\n")
+                                      text=f"{MAX_BROWSERS} browsers are already connected\n")
         response = self._web.StreamResponse(
             headers={**_HEADERS, "Content-Type": "text/event-stream"})
         self._browsers += 1
@@ -253,8 +253,8 @@ class WebServer:
         data = bytearray()
         async for part in request.content.iter_chunked(65536):
             data += part
-            if len(data) > MOST_FILE:
-                return self._web.Response(status=413, text=f"file: allowed are 1 to {MOST_FILE} "
+            if len(data) > MAX_FILE:
+                return self._web.Response(status=413, text=f"file: allowed are 1 to {MAX_FILE} "
                                                            "octets\n")
         query = request.query
         return await self._act(query.get("station", ""), "file", {

@@ -13,9 +13,9 @@ from .spool import QUEUES, STATES
 
 #: Longest text of a mail from the page, octets of UTF-8, longest subject, characters, and most
 #: recipients.
-MOST_TEXT, MOST_SUBJECT, MOST_RECIPIENTS = 10_000, 200, 20
+MAX_TEXT, MAX_SUBJECT, MAX_RECIPIENTS = 10_000, 200, 20
 #: Waiting mails that are listed, the oldest. The rest is only counted.
-MOST_LISTED = 50
+MAX_LISTED = 50
 
 
 class Desk:
@@ -38,19 +38,19 @@ class Desk:
         domain = next((d for d in self._gateway.settings.domains if not d.startswith(".")), "")
         return {"sender": f"operator@{domain}" if domain else "",
                 "domains": [r.domain for r in self._gateway.settings.route],
-                "waiting": waiting[:MOST_LISTED], "more": len(waiting[MOST_LISTED:]),
+                "waiting": waiting[:MAX_LISTED], "more": len(waiting[MAX_LISTED:]),
                 "done": self._gateway.recent()}
 
     def send(self, sender: Any, to: Any, subject: Any, text: Any) -> None:
         """Accept a new mail. to: addresses, with commas between them. Raises ValueError that names
         what is allowed, or why the gateway refuses the mail."""
         recipients = [r.strip() for r in str(to)[:10_000].split(",") if r.strip()]
-        if not isinstance(text, str) or not 1 <= len(text.strip().encode()) <= MOST_TEXT:
-            raise ValueError(f"mail: allowed are 1 to {MOST_TEXT} octets of text")
-        if not isinstance(subject, str) or len(subject) > MOST_SUBJECT:
-            raise ValueError(f"subject: allowed are up to {MOST_SUBJECT} characters")
-        if not 1 <= len(recipients) <= MOST_RECIPIENTS:
-            raise ValueError(f"recipients: allowed are 1 to {MOST_RECIPIENTS} addresses")
+        if not isinstance(text, str) or not 1 <= len(text.strip().encode()) <= MAX_TEXT:
+            raise ValueError(f"mail: allowed are 1 to {MAX_TEXT} octets of text")
+        if not isinstance(subject, str) or len(subject) > MAX_SUBJECT:
+            raise ValueError(f"subject: allowed are up to {MAX_SUBJECT} characters")
+        if not 1 <= len(recipients) <= MAX_RECIPIENTS:
+            raise ValueError(f"recipients: allowed are 1 to {MAX_RECIPIENTS} addresses")
         domains = self._gateway.settings.domains
         if not isinstance(sender, str) or \
                 not any(policy.fits(domain_of(sender), d) for d in domains):

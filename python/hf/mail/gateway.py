@@ -33,7 +33,7 @@ _FULL = Reply(452, "4.3.1 spool full")
 #: Seconds between two writes of the status file.
 STATUS_S = 1.0
 #: Mails that have left, kept for the page.
-MOST_RECENT = 50
+MAX_RECENT = 50
 #: Seconds that close() waits for the reply of the mail server. systemd kills after 90 s.
 CLOSE_S = 30.0
 #: Bounces of mails from one node in an hour.
@@ -61,7 +61,7 @@ class Gateway(Work):
         self._bounced: Dict[str, Deque[float]] = {}  # times of the last bounces, by node
         self._open: Dict[str, Transaction] = {}  # by ID of the mail in the queue in
         self._number: Optional[int] = None
-        self._recent: Deque[Dict[str, Any]] = deque(maxlen=MOST_RECENT)
+        self._recent: Deque[Dict[str, Any]] = deque(maxlen=MAX_RECENT)
         self.counts = {name: 0 for name in ("accepted", "sent", "received", "delivered",
                                             "second_copies", "bounced")}
         self.intake = Intake(Handler(self.check_for_hf, self.accept, self.accept_each),

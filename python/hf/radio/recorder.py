@@ -15,7 +15,7 @@ import pmt
 from .. import output, sigmf
 
 #: Limit of annotations in one file. A station receives far fewer in that time.
-MOST_ANNOTATIONS = 10000
+MAX_ANNOTATIONS = 10000
 #: Period of rewriting the metadata, s, so that a killed program leaves a readable recording.
 _DESCRIBE_S = 10.0
 #: Losses closer together than this are one, s. A lost device is reported in pieces.
@@ -31,19 +31,19 @@ class Recorder(gr.sync_block):
     station continues.
     """
 
-    def __init__(self, folder: str, name: str, sample_rate: float, most_octets: int,
+    def __init__(self, folder: str, name: str, sample_rate: float, max_octets: int,
                  file_s: float, description: str, say: Callable[[str], None]) -> None:
         """Raises output.OutputError if the folder cannot be made."""
         gr.sync_block.__init__(self, "hf_recorder", [np.complex64], None)
         output.make_folder(folder)
         self.folder, self.name, self.rate = folder, name, sample_rate
-        self._most, self._file_samples = most_octets, int(file_s * sample_rate)
+        self._most, self._file_samples = max_octets, int(file_s * sample_rate)
         self._description, self._say = description, say
         self._lock = threading.Lock()
         self._file: Optional[Any] = None
         self._base, self._begin, self._count, self._described = "", 0, 0, 0
         self._time = ""
-        self._annotations: Deque[Dict[str, Any]] = deque(maxlen=MOST_ANNOTATIONS)
+        self._annotations: Deque[Dict[str, Any]] = deque(maxlen=MAX_ANNOTATIONS)
         self._open: Dict[str, Dict[str, Any]] = {}
         self._lost: Dict[str, Any] = {}  # annotation of the last loss
         self.failed = ""  #: why it ended early

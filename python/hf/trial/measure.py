@@ -86,7 +86,7 @@ def run(bench: Bench, slot: Slot) -> Outcome:
     return Outcome("failed" if why else "done", call.linked(), why)
 
 
-def least_slot_s(test: Any) -> float:
+def min_slot_s(test: Any) -> float:
     """Time that the transmissions of a test of kind modes need, without the slot's guards, s."""
     return sum(pattern.duration(m, test.seconds) + _GAP_S for m in test.modes) + _AROUND_S
 

@@ -85,7 +85,7 @@ def _open_stores(plan: Plan, folder: str, addresses: List[str], air: str = ""
 def check(plan: Plan) -> None:
     """Raise PlanError for slots that are too short for their transmissions."""
     for number, test in enumerate(plan.test, 1):
-        least = measure.least_slot_s(test) + 2 * plan.guard_s
+        least = measure.min_slot_s(test) + 2 * plan.guard_s
         if test.kind == "modes" and test.slot_s < least:
             raise PlanError(f"{plan.where}: [[test]] {number}: slot_s = {test.slot_s}: its modes "
                             f"need at least {least:.0f} s")

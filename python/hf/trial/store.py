@@ -72,7 +72,7 @@ class Store:
                  title: Optional[Dict[str, str]] = None) -> None:
         """plan_text: identifies the plan, since a database belongs to one. title: for the report,
         keys name and air (the simulated channel, or empty). Raises StoreError."""
-        self.path, self.address, self.most_octets = path, address, most_mb * 1000000
+        self.path, self.address, self.max_octets = path, address, most_mb * 1000000
         self._lock = threading.Lock()  # receptions come from a thread of the flowgraph
         self._lock_file = _locked(path)
         try:
@@ -178,11 +178,11 @@ class Store:
         return int(pages) * int(size)
 
     def _make_room(self) -> None:
-        while self._octets() > self.most_octets:
+        while self._octets() > self.max_octets:
             count = self.db.execute("SELECT count(*) FROM receptions").fetchone()[0]
             if not count:
                 raise StoreError(f"{self.path}: is larger than most_mb = "
-                                 f"{self.most_octets // 1000000} without any reception")
+                                 f"{self.max_octets // 1000000} without any reception")
             share = max(1, count // _SHARE_DROPPED)
             self.db.execute("DELETE FROM receptions WHERE id IN (SELECT id FROM receptions "
                             "ORDER BY id LIMIT ?)", (share,))

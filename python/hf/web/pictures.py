@@ -6,7 +6,7 @@ import warnings
 
 from PIL import Image
 
-from .reduce import LEAST_SIDE
+from .reduce import MIN_SIDE
 
 #: Largest width and height of a small picture, and quality of its WebP. Photographs then take 1.3
 #: to 3.1 kB (hf-lab bench web).
@@ -37,7 +37,7 @@ def small(data: bytes, shown_width: int = 0) -> Optional[Small]:
 
 def _small(image: Image.Image, shown_width: int) -> Optional[Small]:
     width, height = image.size
-    if min(width, height) < LEAST_SIDE or width * height > MAX_PIXELS:
+    if min(width, height) < MIN_SIDE or width * height > MAX_PIXELS:
         return None
     image.draft("RGB", (2 * MAX_SIDE, 2 * MAX_SIDE))  # a JPEG is decoded at a part of its size
     scale = min(1.0, MAX_SIDE / width, MAX_SIDE / height, shown_width / width)

@@ -18,7 +18,7 @@ MAX_OCTETS, MAX_ELEMENTS = 4_000_000, 100_000
 #: Most links and pictures of a page, and the longest address.
 MAX_LINKS, MAX_PICTURES, MAX_URL = 5000, 500, 2000
 #: Smaller pictures are marks and spacers.
-LEAST_SIDE = 24
+MIN_SIDE = 24
 
 #: Elements that are left out with all that is in them.
 _DROPPED = {"script", "style", "noscript", "template", "svg", "math", "iframe", "object", "embed",
@@ -136,7 +136,7 @@ def links_in(line: str) -> int:
 class _Writer:
     """Collects lines of markup from elements in their order."""
 
-    def __init__(self, base: Base, most_pictures: int = MAX_PICTURES) -> None:
+    def __init__(self, base: Base, max_pictures: int = MAX_PICTURES) -> None:
         self.base = base
         self.lines: List[str] = []
         self.links: List[str] = []
@@ -147,7 +147,7 @@ class _Writer:
         self._inline: List[List] = []  # [tag, address, written in this line]
         self._depths: Counter[str] = Counter()  # of containers and items that are open
         self._open: List[List] = []  # [container or item, start tag, written, form's address]
-        self._most_pictures = most_pictures
+        self._most_pictures = max_pictures
         self._shown: Set[str] = set()
 
     # --- lines ----------------------------------------------------------------------------------
@@ -372,7 +372,7 @@ def picture_of(element: html.HtmlElement, base: Base) -> Optional[Picture]:
     """A picture that is worth sending, or None."""
     sizes = [(element.get(name) or "").strip() for name in ("width", "height")]
     known = [int(size) for size in sizes if size.isdigit() and len(size) < 6]
-    if known and min(known) < LEAST_SIDE:
+    if known and min(known) < MIN_SIDE:
         return None
     sources = [(element.get(name) or "").strip()
                for name in ("data-src", "data-original", "data-lazy-src", "src")]

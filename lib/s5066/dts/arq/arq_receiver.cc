@@ -28,7 +28,7 @@ void arq_receiver::begin_reception()
     ++d_reception;
     d_doubts = d_doubted ? d_doubts + 1 : 0;
     d_doubted = false;
-    d_same = d_doubts >= most_doubts;
+    d_same = d_doubts >= max_doubts;
     d_last.end_bit = 0;
     d_unproven.clear();
 }

@@ -130,7 +130,7 @@ private:
     static constexpr size_t max_past = 1024;
     static uint32_t digest(const arq_header& h, const std::vector<uint8_t>& segment);
     // Receptions in a row with doubtful segments before the sender is trusted.
-    static constexpr unsigned most_doubts = 2;
+    static constexpr unsigned max_doubts = 2;
     // Longest C_PDU to reassemble; longer ones are dropped.
     static constexpr size_t max_c_pdu = 128 * max_segment;
 

@@ -12,7 +12,7 @@ constexpr unsigned max_copies = 3;
 // Octets of a data D_PDU besides its segment, with the longest addresses.
 constexpr size_t header_octets = 22;
 // Shortest segment cut to fill room.
-constexpr size_t least_part = 64;
+constexpr size_t min_part = 64;
 } // namespace
 
 struct arq_sender::c_pdu_fates {
@@ -102,8 +102,8 @@ size_t arq_sender::pending_octets(size_t overhead, size_t limit, bool with_new) 
                 return false;
             }
             if (sum + n + overhead > limit) {
-                if (d_variable && sum + least_part + overhead <= limit &&
-                    sum + n + overhead >= limit + least_part) {
+                if (d_variable && sum + min_part + overhead <= limit &&
+                    sum + n + overhead >= limit + min_part) {
                     sum = limit;
                 }
                 return false;
@@ -223,7 +223,7 @@ arq_sender::next(size_t room, size_t overhead, bool with_new)
     if (octets + overhead > room) {
         // The rest after this part must be worth a D_PDU of its own.
         const size_t part = room - overhead;
-        if (!d_variable || part < least_part || octets - part < least_part) {
+        if (!d_variable || part < min_part || octets - part < min_part) {
             return std::nullopt;
         }
         octets = part;

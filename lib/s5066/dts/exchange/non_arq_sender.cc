@@ -50,8 +50,8 @@ size_t non_arq_sender::next_octets(size_t segment, size_t overhead, size_t room)
         return octets;
     }
     // Any division is allowed, but very short parts are not worth their headers.
-    constexpr size_t least_part = 64;
-    return room < overhead + least_part ? 0 : room - overhead;
+    constexpr size_t min_part = 64;
+    return room < overhead + min_part ? 0 : room - overhead;
 }
 
 void non_arq_sender::next(size_t octets, station_time air_time, d_pdu& d)

@@ -11,7 +11,7 @@ namespace gr::hf::s5066 {
 namespace {
 // D_PDUs in the old mode until we go back. A transmission repeats a message up to four
 // times.
-constexpr unsigned most_outdated = 20;
+constexpr unsigned max_outdated = 20;
 } // namespace
 
 mode rate_change::initial() { return mode::parse("4539-300S"); }
@@ -193,7 +193,7 @@ bool rate_change::outdated(const mode& received_in, management_exchange& x)
     if (d_state != state::confirmed || d_old == d_rx || received_in != d_old) {
         return false;
     }
-    if (++d_outdated >= most_outdated) {
+    if (++d_outdated >= max_outdated) {
         x.withdraw();
         d_rx = d_old;
         d_tx = d_old_tx;

@@ -24,7 +24,7 @@ void flow_credits::prompted(station_time now, flow_number flow)
 {
     refill(now);
     d_flow = flow;
-    if (d_flows.size() >= most_flows && d_flows.count(flow) == 0) {
+    if (d_flows.size() >= max_flows && d_flows.count(flow) == 0) {
         d_flows.erase(std::min_element(
             d_flows.begin(), d_flows.end(), [](const auto& a, const auto& b) {
                 return a.second.used < b.second.used;
@@ -37,7 +37,7 @@ void flow_credits::refill(station_time now)
 {
     const double s = std::max(to_seconds(now - d_at), 0.0);
     d_at = std::max(d_at, now);
-    d_all = std::min(d_all + s / refill_all_s, most_of_all);
+    d_all = std::min(d_all + s / refill_all_s, max_of_all);
     for (auto& [flow, c] : d_flows) {
         c.left = std::min(c.left + s / refill_s, most);
     }

@@ -27,7 +27,7 @@ class flow_credits
 {
 public:
     static constexpr double most = 14;         //!< of a flow
-    static constexpr double most_of_all = 56;  //!< of all flows together
+    static constexpr double max_of_all = 56;   //!< of all flows together
     static constexpr double refill_s = 120;    //!< time for one more, of a flow
     static constexpr double refill_all_s = 30; //!< time for one more, of all together
 
@@ -41,7 +41,7 @@ public:
     void take();
 
 private:
-    static constexpr size_t most_flows = 16;
+    static constexpr size_t max_flows = 16;
     struct credit {
         double left = most;
         station_time used{};
@@ -50,7 +50,7 @@ private:
 
     std::map<flow_number, credit> d_flows;
     flow_number d_flow = 0;
-    double d_all = most_of_all;
+    double d_all = max_of_all;
     station_time d_at{};
 };
 

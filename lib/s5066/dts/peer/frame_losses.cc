@@ -10,8 +10,8 @@ namespace gr::hf::s5066 {
 void frame_losses::measure(const arq_sender::tally& t)
 {
     const bool all = t.lost == t.sent;
-    constexpr unsigned least_lost = 4, by_chance = 1;
-    d_all_lost = !all ? 0 : t.sent >= least_lost ? d_all_lost + 1 : d_all_lost;
+    constexpr unsigned min_lost = 4, by_chance = 1;
+    d_all_lost = !all ? 0 : t.sent >= min_lost ? d_all_lost + 1 : d_all_lost;
     if (all && d_all_lost <= by_chance) {
         return; // a fade or a missed preamble, which tells nothing about length
     }

@@ -32,10 +32,10 @@ std::optional<rx_octets> block_order::take(bool over)
         return std::nullopt;
     }
     const bool next = first->first == d_next;
-    if (!next && !over && d_waiting.size() <= most_waiting) {
+    if (!next && !over && d_waiting.size() <= max_waiting) {
         return std::nullopt;
     }
-    if (!next && first->first - d_next <= most_missing) {
+    if (!next && first->first - d_next <= max_missing) {
         ++d_next;
         return rx_octets();
     }

@@ -20,7 +20,7 @@ class block_order
 {
 public:
     //! Missing blocks in a row; a larger gap means that the numbers make no sense.
-    static constexpr uint64_t most_missing = 16;
+    static constexpr uint64_t max_missing = 16;
 
     //! A reception starts.
     void reset();
@@ -36,7 +36,7 @@ public:
     bool in_place() const { return d_in_place; }
 
 private:
-    static constexpr size_t most_waiting = 3;
+    static constexpr size_t max_waiting = 3;
 
     std::map<uint64_t, rx_octets> d_waiting; // by number
     uint64_t d_next = 0;

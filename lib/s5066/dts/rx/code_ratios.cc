@@ -34,8 +34,8 @@ void code_ratios::push(const rx_octets& e)
 {
     const uint64_t before = 8 * d_octets;
     d_octets += e.octets.size();
-    if (!d_code || e.ratios.empty() || before > most_bits || e.ratios_from > most_bits ||
-        before + e.ratios_from + e.ratios.size() / 2 > most_bits) {
+    if (!d_code || e.ratios.empty() || before > max_bits || e.ratios_from > max_bits ||
+        before + e.ratios_from + e.ratios.size() / 2 > max_bits) {
         return;
     }
     const auto from = static_cast<size_t>(2 * (before + e.ratios_from));
@@ -46,7 +46,7 @@ void code_ratios::push(const rx_octets& e)
 
 double code_ratios::agreement(uint64_t from, const std::vector<uint8_t>& octets) const
 {
-    if (!d_code || from > most_bits || d_ratios.size() < 2 * (from + 8 * octets.size())) {
+    if (!d_code || from > max_bits || d_ratios.size() < 2 * (from + 8 * octets.size())) {
         return 0;
     }
     std::vector<uint8_t> bits, code;
@@ -66,7 +66,7 @@ double code_ratios::agreement(uint64_t from, const std::vector<uint8_t>& octets)
 
 code_piece code_ratios::after(uint64_t from, uint8_t before, size_t bits) const
 {
-    if (!d_code || from > most_bits || d_ratios.size() < 2 * (from + bits)) {
+    if (!d_code || from > max_bits || d_ratios.size() < 2 * (from + bits)) {
         return {};
     }
     const size_t begin = 2 * static_cast<size_t>(from);
@@ -97,7 +97,7 @@ code_piece code_ratios::of_segment(const received_d_pdu& r) const
     }
     const std::vector<uint8_t> header(r.octets.begin(),
                                       r.octets.end() - static_cast<long>(octets));
-    if (agreement(r.bit_offset, header) < least_agreement) {
+    if (agreement(r.bit_offset, header) < min_agreement) {
         return {};
     }
     return after(r.bit_offset + 8 * header.size(), header.back(), 8 * octets);

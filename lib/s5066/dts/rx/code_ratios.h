@@ -24,7 +24,7 @@ public:
     /*! \brief Bits of one reception whose ratios are kept, 2 octets each. The longest
      *         transmission, 127.5 s, has 306,000 bits at 2400 bit/s.
      */
-    static constexpr size_t most_bits = size_t{ 1 } << 19;
+    static constexpr size_t max_bits = size_t{ 1 } << 19;
     //! Ratios after a segment that help to decode its last bits: those of the decoder's
     //! decision delay, 45 bits, or 58 with a constraint length of 9.
     static constexpr size_t bits_after = 64;
@@ -59,7 +59,7 @@ public:
      *  \details Of 200 noisy ratios, 0.09 is one standard deviation. Of octets that were
      *         read, more than half of the magnitude agrees by far.
      */
-    static constexpr double least_agreement = 0.4;
+    static constexpr double min_agreement = 0.4;
     //! Bits received so far, with all before them.
     uint64_t bits() const { return d_ratios.size() / 2; }
 

@@ -90,7 +90,7 @@ void incoming_transmission::push(station_time now, const rx_octets& e)
     if (!d_begin) {
         const uint64_t number = e.number.value_or(0);
         d_begin =
-            now - d_timing.block_end(number <= block_order::most_missing ? number : 0);
+            now - d_timing.block_end(number <= block_order::max_missing ? number : 0);
         d_began_in_blocks =
             8 * (e.octets.size() + kept_back_octets) >= d_timing.bits_per_block;
     }

@@ -97,7 +97,7 @@ size_t lost_headers::search(const received_d_pdu& like, gap g, const code_ratios
     }
     const uint64_t step = 8 * like.octets.size();
     for (; g.begin + step <= std::min<uint64_t>(g.end, ratios.bits()) &&
-           d_tries < most_tries;
+           d_tries < max_tries;
          g.begin += step) {
         ++d_tries;
         if (auto r = read(like, g.begin, g, ratios)) {
@@ -127,7 +127,7 @@ std::vector<uint8_t> lost_headers::header_at(const received_d_pdu& like,
     const int most = std::min(255, static_cast<int>(std::ceil(eot)) + eot_doubt);
     const int least = std::max(1, static_cast<int>(std::floor(eot)) - 1 - eot_doubt);
     std::vector<uint8_t> best;
-    double best_share = code_ratios::least_agreement;
+    double best_share = code_ratios::min_agreement;
     for (int e = least; e <= most; ++e) {
         header[eot_place] = static_cast<uint8_t>(e);
         for (unsigned flags = 0; flags < 16; ++flags) {

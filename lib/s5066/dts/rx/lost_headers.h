@@ -34,7 +34,7 @@ class lost_headers
 {
 public:
     //! Places tried in one reception.
-    static constexpr unsigned most_tries = 1024;
+    static constexpr unsigned max_tries = 1024;
 
     //! Without \p decode nothing is found.
     explicit lost_headers(code_decoder decode) : d_decode(std::move(decode)) {}

@@ -40,11 +40,11 @@ std::optional<std::vector<uint8_t>>
 soft_copies::add(station_time now, const key& k, const code_piece& copy)
 {
     if (!d_decode || k.octets == 0 || copy.ratios.size() < ratios_of(k) ||
-        ratios_of(k) > most_ratios) {
+        ratios_of(k) > max_ratios) {
         return std::nullopt;
     }
     auto e = find(k);
-    if (e != d_entries.end() && (e->copies == most_copies || e->code != copy.code)) {
+    if (e != d_entries.end() && (e->copies == max_copies || e->code != copy.code)) {
         erase(e);
         e = d_entries.end();
     }
@@ -85,7 +85,7 @@ void soft_copies::keep(station_time now,
                    copy.ratios.begin(),
                    e->sum.begin(),
                    [](int16_t a, int8_t b) { return static_cast<int16_t>(a + b); });
-    while (d_ratios > most_ratios) {
+    while (d_ratios > max_ratios) {
         erase(d_entries.begin());
     }
 }

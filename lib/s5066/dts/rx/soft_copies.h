@@ -36,10 +36,10 @@ class soft_copies
 public:
     //! Copies of a segment that are added up. After them it starts again from nothing, in
     //! case one of them was of other content.
-    static constexpr unsigned most_copies = 12;
+    static constexpr unsigned max_copies = 12;
     //! Ratios kept, 2 octets each. The oldest segments are dropped. A window of 128
     //! segments of 200 octets needs 417,792.
-    static constexpr size_t most_ratios = size_t{ 1 } << 20;
+    static constexpr size_t max_ratios = size_t{ 1 } << 20;
     //! Age at which the sum of a segment is dropped: two transmissions of the longest
     //! duration, 127.5 s (C.3.2.3), and their answers.
     static constexpr double longest_age_s = 300;

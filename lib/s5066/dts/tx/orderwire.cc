@@ -7,7 +7,7 @@ namespace gr::hf::s5066 {
 namespace {
 
 // A rate change takes three turns; it does not pay for less than this.
-constexpr double least_change_s = 20;
+constexpr double min_change_s = 20;
 // Silence of the other side, per try, that ends a rate change.
 constexpr station_time management_pause = std::chrono::seconds(40);
 
@@ -148,7 +148,7 @@ void orderwire::ask_for_rate(station_time now, peer& p, const gr::hf::mode& want
     }
     const double left_s =
         8.0 * static_cast<double>(p.arq.tx.unsent().total()) / present.rate_bps;
-    if (left_s >= least_change_s ||
+    if (left_s >= min_change_s ||
         (p.arq.tx.unacknowledged() > 0 && rate_change::less_robust(present, m))) {
         p.management.last_at = now;
         p.management.rates.start(m, rate_other::independent, p.management.exchange);

@@ -31,7 +31,7 @@ constexpr double contended_s = 5;
 // A peer with unknown losses first gets the longest transmission divided by this.
 constexpr size_t first_part = 12;
 // Least number of longest D_PDUs in that first transmission, to measure the losses.
-constexpr size_t least_sample = 8;
+constexpr size_t min_sample = 8;
 // A sample costs a turn, so it is sent only if more than this share of the longest
 // transmission waits. It then costs 2 % if nothing is lost, and saves a fifth at BER
 // 1e-4.
@@ -50,10 +50,10 @@ size_t transmission_length::non_arq_overhead() const
     return data_overhead() + more_than_type_0;
 }
 
-size_t transmission_length::most_blocks(const peer& p,
-                                        double longest_s,
-                                        bool contended,
-                                        size_t need) const
+size_t transmission_length::allowed_blocks(const peer& p,
+                                           double longest_s,
+                                           bool contended,
+                                           size_t need) const
 {
     const auto& t = d_tx.timing();
     const double max_s = d_node.config.max_transmission_s;
@@ -66,9 +66,9 @@ size_t transmission_length::most_blocks(const peer& p,
     }
     size_t longest = max_blocks(t, longest_s);
     if (d_access.shared() && longest_s < max_s) {
-        longest = std::max(longest, least_blocks(p, need));
+        longest = std::max(longest, min_blocks(p, need));
     }
-    const size_t sample = least_sample * (max_segment + data_overhead());
+    const size_t sample = min_sample * (max_segment + data_overhead());
     const size_t first = std::max(longest / first_part, t.blocks_for(sample));
     const double cap = static_cast<double>(t.octets_in(longest));
     if (!d_node.modes.adaptive && p.losses.bits() < 8 * double(sample) &&
@@ -79,7 +79,7 @@ size_t transmission_length::most_blocks(const peer& p,
     return longest;
 }
 
-size_t transmission_length::least_blocks(const peer& p, size_t before) const
+size_t transmission_length::min_blocks(const peer& p, size_t before) const
 {
     const auto& t = d_tx.timing();
     const size_t first = std::max(p.arq.tx.first_octets(data_overhead()),

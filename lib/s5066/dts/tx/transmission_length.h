@@ -61,10 +61,10 @@ public:
      *  \param need octets of what goes first
      */
     size_t
-    most_blocks(const peer& p, double longest_s, bool contended, size_t need) const;
+    allowed_blocks(const peer& p, double longest_s, bool contended, size_t need) const;
     //! Blocks needed for one data D_PDU after \p before octets. With fewer, neither this
     //! transmission nor the next would carry data.
-    size_t least_blocks(const peer& p, size_t before) const;
+    size_t min_blocks(const peer& p, size_t before) const;
     //! Blocks, at most \p longest, that carry most per time of the turn; \p before octets
     //! go first.
     size_t fitting_blocks(const peer& p, size_t before, size_t longest) const;

@@ -41,11 +41,11 @@ void transmission_planner::fit_segments(station_time now, peer& p)
 // True if the segments in flight are too long for their repeats to arrive.
 bool transmission_planner::repeats_in_vain(const peer& p) const
 {
-    constexpr double most_errors = 2; // in a D_PDU, on average
+    constexpr double max_errors = 2; // in a D_PDU, on average
     const auto octets = p.arq.tx.longest_in_flight() + d_length.data_overhead();
     return d_node.config.segment_octets == 0 && p.link.made() && !p.reset.active() &&
            p.turn.silent == 0 && p.losses.too_long() &&
-           p.losses.per_bit() * 8 * static_cast<double>(octets) > most_errors &&
+           p.losses.per_bit() * 8 * static_cast<double>(octets) > max_errors &&
            2 * segment_length(d_node, p, d_tx.mode()) < p.arq.tx.longest_in_flight();
 }
 
@@ -230,14 +230,15 @@ void transmission_planner::plan(const std::vector<d_pdu>& link_control,
     const auto& t = d_tx.timing();
     const size_t control = plan_control(p, link_control);
     d_plan.opening = opening;
-    size_t longest = d_length.most_blocks(p, d_plan.longest_s, d_plan.contended, control);
+    size_t longest =
+        d_length.allowed_blocks(p, d_plan.longest_s, d_plan.contended, control);
     size_t need = plan_expedited(p, control, t.octets_in(longest));
     const bool data = p.data_allowed() && !p.arq.tx.idle() && !d_plan.no_data;
     const bool probe = !d_plan.no_data && p.turn.probe && p.arq.tx.unacknowledged() > 0;
     d_plan.with_new = !probe;
     need += plan_acks(p, data);
     if (data && control == 0) {
-        longest = std::max(longest, d_length.least_blocks(p, need));
+        longest = std::max(longest, d_length.min_blocks(p, need));
     }
     if (data && !probe && p.turn.prompt_at) {
         longest = d_length.fitting_blocks(p, need, longest);

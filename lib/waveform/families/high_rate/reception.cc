@@ -32,7 +32,7 @@ constexpr size_t around = 32;
  * and 3 (sums of 2 and 3 exponentials), and exceeds the limits once in 2e7 and in 2e12
  * candidates. A signal of -5 dB Es / N0 reaches the first limit on average with
  * 64 symbols, one of -0.5 dB the second with 39. The weakest mode needs at least 6 dB. */
-constexpr float least_present = 20, least_words_present = 35;
+constexpr float min_present = 20, min_words_present = 35;
 // Lead of the best mode's log-likelihood: wrong once in 160000.
 constexpr float clear_lead = 12;
 
@@ -118,7 +118,7 @@ preamble_reader::verdict words_reader::read(const preamble_evidence& e)
     const value before = e.match[0][0], after = e.match[1][0];
     const float present =
         (std::norm(before) + std::norm(after)) / (static_cast<float>(around) * unit);
-    if (present < least_present)
+    if (present < min_present)
         return verdict::rejected;
     const value phase = (before + after) / std::max(std::abs(before + after), 1e-20f);
     std::array<value, 3> word;
@@ -129,7 +129,7 @@ preamble_reader::verdict words_reader::read(const preamble_evidence& e)
     }
     // Known symbols prove nothing if the channel was estimated on them.
     const float words_present = power / (static_cast<float>(barker().size()) * unit);
-    if (d_pattern == repeated && words_present < least_words_present)
+    if (d_pattern == repeated && words_present < min_words_present)
         return verdict::rejected;
 
     float best = -1e30f, second = -1e30f;

@@ -39,8 +39,7 @@ constexpr size_t max_segments = 12;
  * trusted, in what follows the last one at most. On noise `hf-lab ber noise` measures what they are
  * worth together with the search, at the threshold of the data `hf-lab ber acquisition`; no derivation is
  * known that would give the one against the other. */
-constexpr float least_first = 22, least_present = 18, last_present = 26,
-                ended_present = 22;
+constexpr float min_first = 22, min_present = 18, last_present = 26, ended_present = 22;
 // A search score this high replaces the words for one segment.
 constexpr float sure_score = 60;
 /* In fast fading the channel has changed since the fixed part: the part that the words do
@@ -208,7 +207,7 @@ preamble_reader::verdict segment_reader::read(const preamble_evidence& e)
         return verdict::as_before;
     d_present += present;
     const float least =
-        d_segment == 0 ? least_first : least_present * static_cast<float>(d_segment + 1);
+        d_segment == 0 ? min_first : min_present * static_cast<float>(d_segment + 1);
     if (!(d_present >= least) && (d_segment > 0 || e.score < sure_score))
         return verdict::rejected;
 

@@ -24,7 +24,7 @@ using verdict = preamble_reader::verdict;
 /* Time over which probes are searched for together, at least four: within it, fading of
  * 1 Hz turns the channel by less than half a period. */
 constexpr double sought_s = 0.4;
-constexpr size_t least_words = 4;
+constexpr size_t min_words = 4;
 // Time between looks, so that one comes before the next Long block, every 6.8 to 10.2 s.
 constexpr double look_every_s = 1.25;
 /* Noise exceeds a score of 21 once in two hours over 35 offsets in a permanent search
@@ -45,9 +45,9 @@ constexpr double fine_range_hz = 19, fine_step_hz = 0.3;
 constexpr float clear_lead = 7, present = 8;
 /* beside_usual: least ratio of the shifted probe to the usual one. An echo late by the
  * shift reaches half the amplitude of the strongest path only where both probes are
- * alike. least_share: the power must agree with the neighbouring probes, apart from
+ * alike. min_share: the power must agree with the neighbouring probes, apart from
  * fading. */
-constexpr float beside_usual = 2, least_share = 0.25f;
+constexpr float beside_usual = 2, min_share = 0.25f;
 // Without a probe for longer than most fades there is nothing to join.
 constexpr double patience_s = 4;
 // Long blocks within which a shifted probe must appear.
@@ -110,7 +110,7 @@ verdict boundary_reader::read(const preamble_evidence& e)
     const float expected =
         static_cast<float>(d_c.d->known) * e.gain / std::max(e.noise, 1e-30f);
     if (shifted >= std::max(usual + clear_lead, beside_usual * usual) &&
-        shifted >= least_share * expected && shifted <= expected / least_share)
+        shifted >= min_share * expected && shifted <= expected / min_share)
         return verdict::found;
     return count(std::max(usual, shifted) >= present);
 }
@@ -144,7 +144,7 @@ search_pattern add_probes(like_frames& c)
     const points normal = probe_points(*c.d, probe.normal),
                  shifted = probe_points(*c.d, probe.shifted);
     const size_t frame = c.d->frame_symbols();
-    const auto words = std::max(least_words,
+    const auto words = std::max(min_words,
                                 1 + static_cast<size_t>(sought_s * c.d->symbol_rate_bd /
                                                         static_cast<double>(frame)));
     c.tested = words - 2;

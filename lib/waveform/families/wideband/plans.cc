@@ -28,7 +28,7 @@ walsh_plan walsh_of(const waveform_row& w)
     walsh_plan p;
     const auto wider = static_cast<float>(w.bandwidth_khz) / 3;
     p.recent_sets = times(p.recent_sets, w);
-    p.least_sets = times(p.least_sets, w);
+    p.min_sets = times(p.min_sets, w);
     p.level_rises /= wider;
     p.level_falls /= wider;
     p.profile_share /= wider;

@@ -25,7 +25,7 @@ constexpr interleaver interleavers[4] = { interleaver::ultra_short,
 
 // Super-frames of waveform 0; one less for waveform 1, and one less in wider bands, with
 // more chips.
-constexpr int most_usual_superframes = 3;
+constexpr int max_usual_superframes = 3;
 
 const std::array<uint8_t, 256>& scrambling_of(preamble_part part)
 {
@@ -249,10 +249,10 @@ waveform_word word_of(const mode& m)
 int usual_superframes(const mode& m)
 {
     if (m.reading == waveform_reading::reversed)
-        return most_usual_superframes;
+        return max_usual_superframes;
     const waveform_row& row = row_of(m);
     const int wider = row.bandwidth_khz > 3 ? 1 : 0;
-    return std::max(1, most_usual_superframes - static_cast<int>(row.wid) - wider);
+    return std::max(1, max_usual_superframes - static_cast<int>(row.wid) - wider);
 }
 
 preamble_plan preamble(const mode& m, const preamble_options& options)

@@ -48,7 +48,7 @@ constexpr double es_n0_over_snr_db = 0.97, deepest_fade_db = 20;
 // Impossible.
 constexpr float never = -1e30f;
 // Super-frames before giving up: 2.4 s, longer than all but the slowest fades.
-constexpr size_t most_superframes = 10;
+constexpr size_t tried_superframes = 10;
 /* certain_evidence: evidence over noise alone. At -9 dB in 3 kHz the mean is 37, and
  * three deviations of 9.5 lower leave 8. count_contradicts: a super-frame without a
  * successor was the last, unless its downcount contradicts by this much. */
@@ -57,8 +57,7 @@ constexpr float certain_evidence = 8, count_contradicts = 6;
  * averaged over the words of a super-frame. Noise gives 2.1, the best of four, with a
  * deviation of 0.4 over nine words. Limits: first super-frame, mean of later ones,
  * trusted last one, most in the input after it. */
-constexpr float least_first = 3.5f, least_present = 3, last_present = 4,
-                ended_present = 3.5f;
+constexpr float min_first = 3.5f, min_present = 3, last_present = 4, ended_present = 3.5f;
 // A search score this high replaces the words for one super-frame.
 constexpr float sure_score = 60;
 /* If the words leave this much less noise than the fixed symbols, the fixed symbols were
@@ -292,7 +291,7 @@ preamble_reader::verdict superframe_reader::judge(bool certain)
         d_last_at = d_superframe;
         return verdict::maybe;
     }
-    return d_superframe < most_superframes ? verdict::more : verdict::rejected;
+    return d_superframe < tried_superframes ? verdict::more : verdict::rejected;
 }
 
 // True if the fixed symbols were as expected, as far as the words can tell.
@@ -319,8 +318,8 @@ preamble_reader::verdict superframe_reader::read(const preamble_evidence& e)
         return verdict::as_before;
     d_present += present;
     const float least = d_superframe == 0
-                            ? least_first
-                            : least_present * static_cast<float>(d_superframe + 1);
+                            ? min_first
+                            : min_present * static_cast<float>(d_superframe + 1);
     if (!certain && !(d_present >= least) && (d_superframe > 0 || e.score < sure_score))
         return verdict::rejected;
     return judge(certain || present >= last_present);
@@ -375,7 +374,7 @@ listener listener_of(int khz)
     /* At 8 times the noise, noise would make a path in one of 70 preambles of a weak
      * signal, up to ten milliseconds early. The signal would then be outside the window
      * of delays. */
-    l.family.synchroniser.least_path_over_noise = 13;
+    l.family.synchroniser.min_path_over_noise = 13;
     // A super-frame; it contains a whole number of TLC blocks.
     l.family.periods_s = { 0.24 };
     return l;
