@@ -116,7 +116,9 @@ def type_name(hint: Any) -> str:
         return "tables, below" if dataclasses.is_dataclass(inner) else \
             f"list of {'tables' if get_origin(inner) else 'texts'}"
     if get_origin(hint) is dict:
-        return "table of numbers"
+        inner = get_args(hint)[1]
+        return "table of " + ("lists" if get_origin(inner) is list else
+                              "texts" if inner is str else "numbers")
     return NAMES.get(hint, "table, below")
 
 

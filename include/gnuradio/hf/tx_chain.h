@@ -23,8 +23,9 @@ class HF_API tx_chain : virtual public gr::hier_block2
 public:
     typedef std::shared_ptr<tx_chain> sptr; //!< pointer type for flowgraphs
     /*! \param mode mode, for example 4539-600S
-     *  \param agc_blocks see frame_builder
-     *  \param gap_ms see pulse_shaper
+     *  \param agc_blocks AGC training blocks before the preamble, 0 to 7 in the high-
+     *         rate modes, 0 to 255 in wideband, 0 in the serial tone
+     *  \param gap_ms silence before and after each transmission, 0 to 60000
      *  \throws std::invalid_argument
      */
     static sptr make(const std::string& mode, int agc_blocks = 0, double gap_ms = 100);
