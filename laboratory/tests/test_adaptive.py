@@ -72,7 +72,8 @@ def test_file_keeps_what_is_not_measured_again(tmp_path):
 def test_only_what_is_missing_is_run(monkeypatch):
     asked = []
     monkeypatch.setattr(adaptive, "goodput", lambda mode, *_: asked.append(mode) or 9000.0)
-    known = {(1, "4539-9600S"): 9100.0, (1, "4539-9600L"): 9000.0, (2, "4539-9600S"): 9000.0}
+    known = {(1, mode): 100.0 for mode in adaptive.RATE_OF}
+    known.update({(1, "4539-9600S"): 9100.0, (1, "4539-9600L"): 9000.0, (2, "4539-9600S"): 9000.0})
     new = adaptive.measure_cell("AWGN", 30, 600, [1], known)
     assert asked == ["auto"] and [r.mode for r in new] == ["auto"]
     new = adaptive.measure_cell("AWGN", 30, 600, [1, 2], known)

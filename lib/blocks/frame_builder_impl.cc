@@ -52,7 +52,8 @@ private:
 
 frame_builder::sptr frame_builder::make(const std::string& mode, int agc_blocks)
 {
-    const kernel::description& d = kernel::describe(mode::parse(mode));
+    const auto m = mode::parse(mode); // GCC 14 takes a temporary for what is returned
+    const kernel::description& d = kernel::describe(m);
     kernel::tx_options options;
     options.agc_blocks = agc_blocks;
     return gnuradio::make_block_sptr<frame_builder_impl>(
