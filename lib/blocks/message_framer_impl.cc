@@ -21,11 +21,11 @@ constexpr size_t max_waiting = 64;
 class message_framer_impl : public message_framer
 {
 public:
-    explicit message_framer_impl(const std::string& mode_text)
+    explicit message_framer_impl(const kernel::description& d)
         : gr::sync_block("hf_message_framer",
                          gr::io_signature::make(0, 0, 0),
                          gr::io_signature::make(1, 1, sizeof(uint8_t))),
-          d_d(kernel::describe(mode::parse(mode_text)))
+          d_d(d)
     {
         message_port_register_in(pmt::mp("pdus"));
         set_msg_handler(pmt::mp("pdus"), [this](const pmt::pmt_t& m) { on_pdu(m); });
@@ -108,7 +108,8 @@ private:
 
 message_framer::sptr message_framer::make(const std::string& mode)
 {
-    return gnuradio::make_block_sptr<message_framer_impl>(mode);
+    return gnuradio::make_block_sptr<message_framer_impl>(
+        kernel::describe(mode::parse(mode)));
 }
 
 } // namespace gr::hf

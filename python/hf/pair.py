@@ -100,7 +100,8 @@ class Pair:
         if s.emulated:
             self.air = _hf.emulated_air(2, s.ber, seed=s.seed, speed=s.speed)
         else:
-            self.air = _hf.air(2, s.channel, s.seed, s.speed, self.mode.mean_power,
+            power = _hf.mode(_hf.reference_mode(s.mode)).mean_power
+            self.air = _hf.air(2, s.channel, s.seed, s.speed, power,
                                bandwidth=self.mode.bandwidth_hz // 1000)
         for k, name in enumerate(NAMES):
             if s.emulated:

@@ -71,7 +71,7 @@ class Stations:
             if len(bandwidths) > 1:
                 raise ValueError("stations on one air have one bandwidth: " + ", ".join(
                     f"{name} has {khz} kHz" for khz, name in bandwidths.items()))
-            power = max(hf.mode(hf.fastest_mode(d.mode)).mean_power for d in on_air)
+            power = max(hf.mode(hf.reference_mode(d.mode)).mean_power for d in on_air)
             channels = {len(d.ale.frequencies_hz) if d.ale else 0: d.name for d in on_air}
             if len(channels) > 1:
                 raise ValueError("stations on one air have the same channels: " + ", ".join(

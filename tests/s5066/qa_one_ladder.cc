@@ -105,7 +105,7 @@ between(const std::string& a, const std::string& b, double snr_db, size_t octets
 
 TEST(one_ladder, fast_fading_gets_4539)
 {
-    adaptive_rate_policy p(*rate_range::parse("auto"));
+    adaptive_rate_policy p(*rate_range::parse("auto:3k"));
     p.on_reads_5069(there, true);
     const auto advised = [&](double doppler_hz) {
         for (int k = 0; k < 6; ++k) {
@@ -125,7 +125,7 @@ TEST(one_ladder, fast_fading_gets_4539)
 
 TEST(one_ladder, a_peer_that_has_shown_nothing_gets_4539)
 {
-    adaptive_rate_policy p(*rate_range::parse("auto"));
+    adaptive_rate_policy p(*rate_range::parse("auto:3k"));
     EXPECT_EQ(chosen_of_5069(p), 0u);
     EXPECT_FALSE(of_5069(*p.advice(there)));
     p.on_reads_5069(there, true);
@@ -146,7 +146,7 @@ TEST(one_ladder, a_peer_that_has_shown_nothing_gets_4539)
 
 TEST(one_ladder, a_peer_that_falls_silent_is_called_in_4539)
 {
-    adaptive_rate_policy p(*rate_range::parse("auto"));
+    adaptive_rate_policy p(*rate_range::parse("auto:3k"));
     p.on_reads_5069(there, true);
     p.on_reception({}, there, heard("4539-600S", 14));
     p.on_advice({}, there, mode::parse("5069-3k-8000S"));
@@ -164,7 +164,7 @@ TEST(one_ladder, advice_in_eow_8_names_both_constraint_lengths)
     EXPECT_EQ(*encode_rate_advice(mode::parse("5069-3k-16000L-k9")), 0x8df);
     EXPECT_EQ(decode_rate_advice(0x8df, 3000), mode::parse("5069-3k-16000L-k9"));
     std::set<uint16_t> codes;
-    for (const mode& m : rate_range::parse("auto")->modes()) {
+    for (const mode& m : rate_range::parse("auto:3k")->modes()) {
         const auto eow = encode_rate_advice(m);
         ASSERT_TRUE(eow) << m.to_string();
         EXPECT_TRUE(codes.insert(*eow).second) << m.to_string();
@@ -175,13 +175,13 @@ TEST(one_ladder, advice_in_eow_8_names_both_constraint_lengths)
 TEST(one_ladder, link_control_shows_who_reads_5069)
 {
     for (const char* both :
-         { "auto", "auto:75..1200", "auto:5069", "auto:3k", "5069-3k-600S" })
+         { "auto:3k", "auto:75..1200", "auto:5069", "auto:3k", "5069-3k-600S" })
         EXPECT_TRUE(reads_5069(window_asked(both))) << both;
     for (const char* one : { "auto:4539", "4539-600S", "auto:48k", "5069-6k-1200S" }) {
         EXPECT_NE(window_asked(one), 0) << one;
         EXPECT_FALSE(reads_5069(window_asked(one))) << one;
     }
-    EXPECT_FALSE(reads_5069(window_asked("auto", true))) << "no rate change names 5069";
+    EXPECT_FALSE(reads_5069(window_asked("auto:3k", true))) << "no rate change names 5069";
     // The other meanings stay.
     for (const uint16_t w : { naming_window, has_large_window, large_window_mark }) {
         EXPECT_FALSE(reads_5069(w));
@@ -199,7 +199,7 @@ TEST(one_ladder, link_control_shows_who_reads_5069)
 TEST(one_ladder, a_peer_that_refuses_eow_8_gets_eow_1)
 {
     node_config c;
-    c.mode = "auto";
+    c.mode = "auto:3k";
     scripted_peer p(c);
     p.bind(1, 3);
     p.snr_db = 20;
@@ -224,7 +224,7 @@ TEST(one_ladder, two_of_our_stations_use_5069_where_it_is_better)
 {
     for (const double snr_db : { 1.0, 24.0 }) {
         const size_t octets = snr_db > 10 ? 1000000 : 150000;
-        const auto both = between("auto", "auto", snr_db, octets);
+        const auto both = between("auto:3k", "auto:3k", snr_db, octets);
         const auto one = between("auto:4539", "auto:4539", snr_db, octets);
         EXPECT_GE(both.of_5069(), 1u) << snr_db;
         EXPECT_EQ(one.of_5069(), 0u) << snr_db;
@@ -237,8 +237,8 @@ TEST(one_ladder, a_station_of_4539_never_hears_5069_and_loses_nothing)
 {
     for (const double snr_db : { 1.0, 10.0, 24.0 }) {
         const auto alone = between("auto:4539", "auto:4539", snr_db);
-        const auto called = between("auto", "auto:4539", snr_db);
-        const auto calls = between("auto:4539", "auto", snr_db);
+        const auto called = between("auto:3k", "auto:4539", snr_db);
+        const auto calls = between("auto:4539", "auto:3k", snr_db);
         EXPECT_EQ(called.of_5069(), 0u) << snr_db;
         EXPECT_EQ(calls.of_5069(), 0u) << snr_db;
         EXPECT_GE(called.bps, 0.99 * alone.bps) << snr_db;
@@ -250,7 +250,7 @@ TEST(one_ladder, rate_changes_by_request_stay_within_4539)
 {
     node_config c;
     c.drc = true;
-    for (const char* m : { "auto", "auto:4539" }) {
+    for (const char* m : { "auto:3k", "auto:4539" }) {
         c.mode = m;
         EXPECT_NO_THROW(c.validate()) << m;
     }

@@ -86,7 +86,7 @@ def flowgraph(mode, octets, channel, seed, lines):
     Returns the log of the nodes and the result."""
     nodes = ["1.2.0.1", "1.2.0.2"]
     tb = gr.top_block("two stations")
-    m = hf.mode(hf.fastest_mode(mode))
+    m = hf.mode(hf.reference_mode(mode))
     air = hf.air(2, channel, seed, 0.0, m.mean_power, 1000, bandwidth=m.bandwidth_hz // 1000)
     clients, logs = [], []
     for k in range(2):

@@ -71,7 +71,7 @@ class Cell:
 def _reference_power() -> float:
     # All modes on the same air: the noise is that of the adaptive stations, whose SNR refers to
     # the fastest mode that every station reads.
-    return hf.mode(hf.fastest_mode("auto:4539")).mean_power
+    return hf.mode(hf.reference_mode(ADAPTIVE)).mean_power
 
 
 def goodput(mode: str, channel: str, snr_db: float, seconds: float, seed: int) -> float:

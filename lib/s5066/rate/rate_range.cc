@@ -76,7 +76,7 @@ std::string rates_of(const std::vector<mode>& list)
 // The part of a range before its rates.
 struct range_head {
     int bandwidth_hz = narrow_hz;
-    bool of_4539 = true, of_5069 = true;
+    bool of_4539 = true, of_5069 = false;
     std::string rates; // the rest; empty: all
 };
 
@@ -98,9 +98,9 @@ std::optional<range_head> head_of(const std::string& text)
         return std::nullopt;
     }
     h.rates = end == std::string::npos ? "" : text.substr(end + 1);
-    h.of_4539 = word == "4539";
-    h.of_5069 = !h.of_4539;
     h.bandwidth_hz = digits ? 1000 * std::stoi(word) : narrow_hz;
+    h.of_4539 = word == "4539" || (digits && h.bandwidth_hz == narrow_hz);
+    h.of_5069 = word != "4539";
     return h;
 }
 

@@ -599,6 +599,15 @@ void bind_rate_ranges(py::module& m)
         py::arg("mode"),
         "The fastest mode of an adaptive range such as auto:600..4800. A mode returns "
         "itself.");
+    m.def(
+        "reference_mode",
+        [](const std::string& text) {
+            const auto range = s5066::rate_range::parse(text);
+            return range ? range->reference().to_string() : mode::parse(text).to_string();
+        },
+        py::arg("mode"),
+        "The mode whose mean power an SNR refers to: a mode itself, and of an adaptive "
+        "range its fastest one of STANAG 4539, or of the standard that it has.");
     m.def("in_bandwidth",
           &s5066::rate_range::in_bandwidth,
           py::arg("mode"),
