@@ -175,13 +175,15 @@ TEST(one_ladder, advice_in_eow_8_names_both_constraint_lengths)
 TEST(one_ladder, link_control_shows_who_reads_5069)
 {
     for (const char* both :
-         { "auto:3k", "auto:75..1200", "auto:5069", "auto:3k", "5069-3k-600S" })
+         { "auto:3k", "auto:3k-75..1200", "auto:5069", "5069-3k-600S" })
         EXPECT_TRUE(reads_5069(window_asked(both))) << both;
-    for (const char* one : { "auto:4539", "4539-600S", "auto:48k", "5069-6k-1200S" }) {
+    for (const char* one :
+         { "auto", "auto:4539", "4539-600S", "auto:48k", "5069-6k-1200S" }) {
         EXPECT_NE(window_asked(one), 0) << one;
         EXPECT_FALSE(reads_5069(window_asked(one))) << one;
     }
-    EXPECT_FALSE(reads_5069(window_asked("auto:3k", true))) << "no rate change names 5069";
+    EXPECT_FALSE(reads_5069(window_asked("auto:3k", true)))
+        << "no rate change names 5069";
     // The other meanings stay.
     for (const uint16_t w : { naming_window, has_large_window, large_window_mark }) {
         EXPECT_FALSE(reads_5069(w));

@@ -42,12 +42,18 @@ tx_context bulk()
     return c;
 }
 
+// "auto:3k" has STANAG 4539, too.
+std::string range_of_5069(int khz)
+{
+    return khz == 3 ? "auto:5069" : "auto:" + std::to_string(khz) + "k";
+}
+
 } // namespace
 
 TEST(wideband_range, reads_its_forms)
 {
     for (const int khz : bandwidths_khz) {
-        const auto r = rate_range::parse("auto:" + std::to_string(khz) + "k");
+        const auto r = rate_range::parse(range_of_5069(khz));
         ASSERT_TRUE(r) << khz;
         std::set<int> rates;
         for (const mode& m : mode::all()) {
@@ -96,8 +102,7 @@ TEST(wideband_advice, every_mode_both_ways)
 {
     for (const int khz : bandwidths_khz) {
         std::set<uint16_t> codes;
-        for (const mode& m :
-             rate_range::parse("auto:" + std::to_string(khz) + "k")->modes()) {
+        for (const mode& m : rate_range::parse(range_of_5069(khz))->modes()) {
             const auto eow = encode_rate_advice(m);
             ASSERT_TRUE(eow) << m.to_string();
             EXPECT_EQ(eow_kind(*eow), 8u);
