@@ -76,7 +76,7 @@ protected:
         : d_d(d), d_expected(expected), d_most(most)
     {
         this->set_tag_propagation_policy(gr::block::TPP_DONT);
-        // One packet is written while another is read.
+        // The buffer has two packets: the next stage reads one while this one writes another.
         for (int port = 0; port < this->output_signature()->max_streams(); ++port)
             this->set_min_output_buffer(port, static_cast<long>(2 * most));
     }

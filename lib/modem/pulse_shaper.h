@@ -48,7 +48,7 @@ private:
     size_t d_span;
     size_t d_sps = 0;
     bool d_active = false;
-    // One branch per sample phase. Aligned, as VOLK 2.5 loads taps as aligned memory also
+    // Branches of the filter, by sample phase. Aligned, as VOLK 2.5 loads taps as aligned memory also
     // in its unaligned kernels.
     std::vector<volk::vector<float>> d_taps;
     // The window and the symbols waiting after it.

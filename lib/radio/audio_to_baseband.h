@@ -83,7 +83,7 @@ private:
     std::vector<std::complex<float>> d_complex, d_resampled;
 
     std::optional<burst_finder> d_finder;
-    // Of the pulses in samples of either kind.
+    // Shapes of the pulses, for samples of either kind.
     std::optional<pulse_shape<float>> d_real_shape;
     std::optional<pulse_shape<std::complex<float>>> d_complex_shape;
     std::vector<float> d_power;

@@ -11,7 +11,7 @@
 
 namespace gr::hf::kernel {
 
-//! One transmitted symbol.
+//! Transmitted symbol.
 struct tx_symbol {
     std::complex<float> value;
     uint8_t number = 0; //!< index into known_points, or constellation::points if data

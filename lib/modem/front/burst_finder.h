@@ -212,7 +212,7 @@ public:
     {
         return push(power, known, [this](const burst& b) { erase_with_skirts(b); });
     }
-    //! The same; \p on_burst is called with each burst found, and calls an erase().
+    //! Calls \p on_burst with each burst found. It must call an erase().
     template <class OnBurst>
     bool push(float power, bool known, OnBurst&& on_burst)
     {
@@ -372,7 +372,7 @@ private:
         }
     }
 
-    // What a filter may leave of a strong burst after its middle, and no burst of its own.
+    // Power that a filter may leave after a strong burst. It does not begin another one.
     float ringing() const
     {
         constexpr float left = 0.01f; // of the power

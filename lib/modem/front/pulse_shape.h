@@ -189,7 +189,7 @@ private:
         return f;
     }
 
-    //! True if the shape stands out of what is left of the signals in it.
+    //! True if sample \p k of the shape has twice the power of the noise in the average.
     bool significant(size_t k) const { return d_power[k] > 2 * d_shape_noise; }
 
     //! \p x starts d_reach samples before the middle.

@@ -54,7 +54,7 @@ public:
 
     //! Adds a record if node_config::trace is set.
     void trace(station_time now, std::string text, std::optional<d_pdu_note> d_pdu = {});
-    //! The same for a line about one transmission without a note of D_PDUs.
+    //! Adds a record about a single transmission, without a note of D_PDUs.
     void detail(station_time now, std::string text);
     //! Adds a D_PDU if node_config::tap is set.
     void

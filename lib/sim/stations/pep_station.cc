@@ -11,7 +11,7 @@ proxy_on_station::proxy_on_station(scheduler& s,
 {
     client_on_station::edge = [this] {
         engine().work(now());
-        return false; // what is left for later comes from poll_sis()
+        return false; // poll_sis() tells whether there is more to do
     };
     drain();
 }
