@@ -4,7 +4,7 @@ docs/architecture.md."""
 import ast
 import pathlib
 import re
-from typing import Dict, Iterator, List, NamedTuple, Set, Tuple
+from typing import Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 import pytest
 
@@ -32,10 +32,10 @@ def rooms() -> Dict[str, Room]:
     return table
 
 
-def imports(path: pathlib.Path) -> Iterator[Tuple[str, ...]]:
-    """Imports of a module, as parts of absolute names, inside functions as well."""
+def imports(path: pathlib.Path, tree: Optional[ast.Module] = None) -> Iterator[Tuple[str, ...]]:
+    """Imports of a module or a part of it, as parts of absolute names, inside functions as well."""
     package = ("gnuradio", "hf", *path.relative_to(PACKAGE).parent.parts)
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree or ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield tuple(alias.name.split("."))
@@ -83,6 +83,57 @@ def test_imports_go_as_the_table_says():
                 faults.append(f"{path.relative_to(ROOT)}: {said}")
     assert count > 400
     assert not faults, "\n".join(faults)
+
+
+def at_start(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Import statements that run when the module is imported: in no function, and not for the
+    type checker alone."""
+    waiting: List[ast.AST] = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            waiting.extend(node.orelse)
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def graph() -> Dict[str, Set[str]]:
+    """Modules of ours that each module imports at its start, by dotted names below gnuradio.hf."""
+    names = {".".join(path.relative_to(PACKAGE).with_suffix("").parts): path
+             for path in PACKAGE.rglob("*.py")}
+    edges: Dict[str, Set[str]] = {name: set() for name in names}
+    for name, path in names.items():
+        tree = ast.parse(path.read_text())
+        tree.body = list(at_start(tree))
+        for parts in imports(path, tree):
+            whole = ".".join(parts[2:])
+            edges[name] |= {whole, ".".join(parts[2:-1])} & set(names) - {name}
+    return edges
+
+
+def circle(edges: Dict[str, Set[str]]) -> List[str]:
+    """One circle of a graph, its first name again at its end. Empty: there is none."""
+    done: Set[str] = set()
+
+    def walk(name: str, way: List[str]) -> List[str]:
+        if name in way:
+            return [*way[way.index(name):], name]
+        found = next((more for to in sorted(edges[name]) if to not in done
+                      for more in [walk(to, [*way, name])] if more), [])
+        done.add(name)
+        return found
+
+    return next((found for name in sorted(edges) if name not in done
+                 for found in [walk(name, [])] if found), [])
+
+
+def test_modules_do_not_import_each_other_in_a_circle():
+    edges = graph()
+    assert sum(map(len, edges.values())) > 200
+    assert not circle(edges), " imports ".join(circle(edges))
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
 
 
 def test_what_a_room_has_for_itself_it_uses():
