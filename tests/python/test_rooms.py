@@ -33,7 +33,7 @@ def rooms() -> Dict[str, Room]:
 
 
 def imports(path: pathlib.Path, tree: Optional[ast.Module] = None) -> Iterator[Tuple[str, ...]]:
-    """Imports of a module or a part of it, as parts of absolute names, inside functions as well."""
+    """Imports of a module or a part of it, as parts of absolute names, in functions as well."""
     package = ("gnuradio", "hf", *path.relative_to(PACKAGE).parent.parts)
     for node in ast.walk(tree or ast.parse(path.read_text())):
         if isinstance(node, ast.Import):

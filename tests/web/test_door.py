@@ -3,15 +3,18 @@
 import http.client
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
 from urllib.parse import urlencode
 
+from click.testing import CliRunner
 import pytest
 
 from gnuradio.hf import pair, station
-from gnuradio.hf.web import script
+from gnuradio.hf.cli import hf
+from gnuradio.hf.web import script, shore
 from gnuradio.hf.web.service import WebService
 import sites
 
@@ -166,6 +169,66 @@ def test_plain_text_and_redirects(stations):
     assert status == 200 and "Short waves\n===========" in body.decode()
     state = json.loads(stations.request(f"/view/{headers['X-HF-View']}/state")[2])
     assert state["done"] and state["title"] == "Short waves & you"
+
+
+def test_a_document_as_it_is(stations, tmp_path):
+    pdf = bytes(range(256)) * 300
+    stations.server.pages["/a%20b.pdf"] = 200, {"Content-Type": "application/pdf"}, pdf
+    text = stations.page("/a%20b.pdf")[1]
+    assert "application/pdf, which cannot be shown here" in text and "77 kB" in text
+    path = re.search(r'href="(/page\?[^"]*mode=file)"', text)[1].replace("&amp;", "&")
+    status, headers, body = stations.request(path)
+    assert status == 200 and body == pdf
+    assert headers["Content-Disposition"] == 'attachment; filename="a_20b.pdf"'
+    assert headers["Content-Type"] == "application/octet-stream"
+    to = tmp_path / "out.pdf"
+    url = stations.server.url + "/a%20b.pdf"
+    done = CliRunner().invoke(hf, ["web", "get", "--door", f"127.0.0.1:{stations.port}",
+                                   "-o", str(to), url])
+    assert done.exit_code == 0 and to.read_bytes() == pdf, done.output
+    assert stations.page("/nothing", mode="file") == (502, "the site answered with status 404\n")
+    assert stations.page("/text", mode="file") == (200, "plain <text>\n\nand more")
+
+
+def test_a_document_that_is_cut_leaves_no_file(stations, tmp_path, monkeypatch):
+    monkeypatch.setattr(shore, "FILE_PIECE", 100)
+    sent = shore._Answer._part
+
+    async def part(self, kind, data):
+        if kind == "F" and self._encoder.octets > 2000:
+            self._writer.transport.abort()
+        await sent(self, kind, data)
+
+    monkeypatch.setattr(shore._Answer, "_part", part)
+    noise = random.Random(1).randbytes(50_000)
+    stations.server.pages["/z.zip"] = 200, {"Content-Type": "application/zip"}, noise
+    to = tmp_path / "z.zip"
+    done = CliRunner().invoke(hf, ["web", "get", "--door", f"127.0.0.1:{stations.port}",
+                                   "-o", str(to), stations.server.url + "/z.zip"])
+    assert done.exit_code == 1 and not to.exists() and not os.listdir(tmp_path)
+
+
+def test_a_page_that_leads_on_is_followed_ashore(stations):
+    pages = stations.server.pages
+    pages["/lead"] = sites.html("<meta http-equiv=refresh content='0; url=/lead2'>")
+    pages["/lead2"] = sites.html("<meta http-equiv=refresh content='5; url=/'><p>Wait.")
+    text = stations.page("/lead")[1]
+    assert "<h1>Short waves" in text and "Wait." not in text
+    pages["/round"] = sites.html("<meta http-equiv=refresh content='0; url=/there'>")
+    pages["/there"] = sites.html("<meta http-equiv=refresh content='0; url=/round'>")
+    assert "more than 5 pages that lead on" in stations.page("/round")[1]
+    stations.server.pages["/inside"] = sites.html(
+        "<meta http-equiv=refresh content='0; url=http://10.1.1.1/'>")
+    assert "10.1.1.1: not a public address" in stations.page("/inside")[1]
+
+
+def test_links_of_a_kept_page_lead_on_in_the_chosen_way(stations):
+    stations.page("/", mode="pictures", again=1)
+    text = stations.page("/", mode="text", budget=7)[1]
+    assert "Kept here" in text and "/picture/" not in text
+    link = re.findall(r'href="(/view/[^/]+/link/\d+)"', text)[0]
+    location = stations.request(link)[1]["Location"]
+    assert "mode=text" in location and "budget=7" in location
 
 
 def test_other_pages_cannot_make_the_door_transmit(stations):

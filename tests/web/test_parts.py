@@ -9,7 +9,7 @@ import tracemalloc
 
 import pytest
 
-from gnuradio.hf.web import decoding, door, library, pages, reduce, render, views, wire
+from gnuradio.hf.web import decoding, door, library, markup, pages, reduce, render, views, wire
 import sites
 
 BASE = "https://site.example/dir/page.html"
@@ -37,7 +37,7 @@ def test_an_article_keeps_text_lists_tables_and_forms():
         'type="hidden" name="token" value="t1"><select name="band"><option value="40">40 m'
         '<option value="20 m">'
         '20 m</select> <textarea name="text">hello</textarea><button value="Send">Send</button>',
-        "</form>"]
+        "</form>", "<p>[a log-in, which does not pass here]"]
     assert page.main_links == ["//other.example/a%20b", "/say"]
     assert [p.url for p in page.pictures] == ["/wave.png"]
     text = "\n".join(page.main + page.rest)
@@ -172,9 +172,9 @@ def test_reducing_anything_never_fails():
              "<base href=http://[>"]
     for _ in range(400):
         page = reduce.reduce("".join(draw.choices(words, k=60)).encode(), BASE)
-        links = sum(map(reduce.links_in, page.main))
+        links = sum(map(markup.links_in, page.main))
         assert links == len(page.main_links)
-        assert sum(map(reduce.links_in, page.rest)) == len(page.rest_links)
+        assert sum(map(markup.links_in, page.rest)) == len(page.rest_links)
         assert sum(line.count("<img") for line in page.main) == len(page.pictures)
 
 
@@ -203,7 +203,7 @@ def test_a_heading_ends_with_its_line():
 
 def test_plain_text():
     lines = ["<h1>Head", "<p>a <b>b</b> &amp; c<br>d", "<ul><li>one", "</ul>"]
-    assert render.plain(lines) == "\nHead\n====\na b & c\nd\n* one\n"
+    assert render.Plain().feed(lines) == "\nHead\n====\na b & c\nd\n* one\n"
 
 
 # --- the layout on the air ----------------------------------------------------------------------
@@ -343,6 +343,7 @@ def test_parts_of_any_content_end_a_page_at_most():
     """What a hostile shore side can send: the door takes it, or gives the page up."""
     draw = random.Random(3)
     parts = [("H", b'{"title": 5, "status": "x", "lang": ["a"], "url": "http://[", "rtl": 1}'),
+             ("H", b'{"file": -1}'), ("H", b'{"file": 1' + b"0" * 40 + b"}"), ("F", b"f"),
              ("H", b"[" * 5000), ("H", b"7"), ("T", b"<p>a"), ("L", b"http://[\n/x"),
              ("P", b"\x80"), ("P", b"\x01\x02\x03abc"), ("K", b"\x01"), ("K", b"\x01\x05"),
              ("S", b""), ("E", b"{"),
@@ -358,7 +359,7 @@ def test_parts_of_any_content_end_a_page_at_most():
                     break
             view._end()
             assert view.head.get("rtl", 1) == 1 and "status" not in view.head
-            assert pages.end(view, None, "t").endswith("</html>\n")
+            assert pages.end(view, None, 1.0, "t").endswith("</html>\n")
             assert pages.begin(view, False, 5.0, {way: {"seconds": 1, "octets": 2}
                                                   for way in pages.WAYS}, "t")
     asyncio.run(run())

@@ -95,7 +95,7 @@ def answer(request, allow=("127.0.0.0/8",)):
     async def run():
         made = shore.Shore(list(allow), lambda line: None)
         try:
-            return await made._fetch(request)
+            return await made.fetch(request)
         except fetch.FetchError as error:
             return str(error)
         finally:

@@ -20,7 +20,7 @@ import numpy as np
 from PIL import Image
 
 from gnuradio.hf import pair, station
-from gnuradio.hf.web import fetch, reduce, wire
+from gnuradio.hf.web import fetch, markup, reduce, wire
 from gnuradio.hf.web.service import WebService
 from gnuradio.hf.web.store import picture_name
 from ..link import papers, papers_more, papers_report
@@ -320,10 +320,10 @@ def reduced(folder: str, name: str, judge: Any = None) -> Reduced:
     kept = placed = None
     if judge is not None:
         there = _words(judge.extract(document.decode("utf-8", "replace"), include_tables=True))
-        ours = (f"<html><head><title>{reduce.escape(page.title)}</title></head><body><article>"
+        ours = (f"<html><head><title>{markup.escape(page.title)}</title></head><body><article>"
                 + parts[0].decode() + "</article>" + parts[2].decode() + "</body></html>")
         # Elements of a line do not part words, as in a link within a word or a Chinese sentence.
-        inline = "|".join(sorted(set(reduce.INLINE.values())))
+        inline = "|".join(sorted(set(markup.INLINE.values())))
         text = re.sub(f"</?(?:{inline})>", "", ours)
         anywhere = _words(html.unescape(re.sub("<[^>]*>", " ", text)))
         again = _words(judge.extract(ours, include_tables=True))

@@ -5,11 +5,12 @@ import codecs
 import http.client
 import json
 import os
-from typing import Tuple
+from typing import Optional, Tuple
 from urllib.parse import urlencode
 
 import click
 
+from .. import output
 from ..plain_text import plain
 from . import fail
 from ._progress import Progress
@@ -32,22 +33,28 @@ def command() -> None:
               help="Where the door listens.")
 @click.option("--budget", type=click.IntRange(0, 999_999), default=0, show_default=True,
               metavar="KB", help="Stop after this much. 0: no limit.")
-def get(url: str, door: str, budget: int) -> None:
-    """Print the text of a web page as it arrives, and then what it cost.
+@click.option("-o", "--output", "path", metavar="FILE", type=click.Path(dir_okay=False),
+              help="Fetch the document as it is into this file, instead of printing text.")
+def get(url: str, door: str, budget: int, path: Optional[str]) -> None:
+    """Print the text of a web page as it arrives with its links, and then what it cost.
 
     Status 1 if the page does not arrive whole.
     """
     host, _, port = door.rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 65536:
         raise click.UsageError(f"--door {door}: allowed is HOST:PORT")
+    if path is not None:
+        output.check(path)
     connection = http.client.HTTPConnection(host.strip("[]"), int(port), timeout=SILENCE_S)
-    query = urlencode({"url": url, "mode": "text", "budget": budget, "again": 1})
+    query = urlencode({"url": url, "mode": "file" if path else "text", "budget": budget,
+                       "again": 1})
     try:
-        connection.request("GET", f"/plain?{query}", headers={"X-HF-Door": "1"})
+        connection.request("GET", f"/{'page' if path else 'plain'}?{query}",
+                           headers={"X-HF-Door": "1"})
         answer = connection.getresponse()
         if answer.status != 200:
             raise fail(f"{url}: {answer.read().decode('utf-8', 'replace').strip()}")
-        whole = _print(answer)
+        whole = _print(answer) if path is None else _save(answer, path)
         words = _cost(host, int(port), answer.headers.get("X-HF-View", ""))
     except OSError as error:
         raise fail(f"door {door}: {error.strerror or error}") from None
@@ -91,6 +98,22 @@ def _print(answer: http.client.HTTPResponse) -> bool:
             click.echo(plain(decoder.decode(data, not data), "\n\t"), nl=False)
             if not data:
                 return True
+    except http.client.HTTPException:
+        return False
+
+
+def _save(answer: http.client.HTTPResponse, path: str) -> bool:
+    """Write an answer to a file as it arrives. False: it was cut, and there is no file."""
+    try:
+        with output.replacing(path) as file, Progress("kB", (answer.length or 0) / 1000) as shown:
+            done = 0
+            while data := answer.read1(16384):
+                file.write(data)
+                done += len(data)
+                shown.at(done / 1000)
+            if answer.length:
+                raise http.client.IncompleteRead(b"")
+        return True
     except http.client.HTTPException:
         return False
 

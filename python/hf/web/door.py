@@ -13,7 +13,7 @@ from yarl import URL
 from . import pages, render, wire
 from .estimate import Estimate
 from .library import Library
-from .reduce import absolute
+from .elements import absolute
 from .views import View
 
 #: Pages whose links still work, what they may hold in all, and pages that are asked for at a time.
@@ -148,7 +148,7 @@ class Door:
     def _choices(self, url: str, budget: int) -> Dict[str, Dict[str, float]]:
         """Octets and seconds of each way to read a page."""
         found: Dict[str, Dict[str, float]] = {}
-        for mode in (*wire.MODES, "as it is"):
+        for mode in pages.WAYS:
             octets = self._estimate.octets(url, mode, budget)
             found[mode] = {"octets": octets, "seconds": round(self._estimate.seconds(octets))}
         return found
@@ -175,12 +175,13 @@ class Door:
         HTTPServiceUnavailable if too many are on their way."""
         number = secrets.token_urlsafe(9)
         kept = self._library.get(url) if form is None else None
-        if kept is not None and not again and (kept.complete or kept.mode == mode):
-            view = View.of(number, kept)
+        if kept is not None and not again and mode != "file" and \
+                (kept.complete or kept.mode == mode):
+            view = View.of(number, kept, mode, budget)
         else:
             if len(self._tasks) >= MAX_ASKING:
                 raise web.HTTPServiceUnavailable(reason=f"{MAX_ASKING} pages are on their way")
-            near = self._library.near(url)
+            near = self._library.near(url) if mode != "file" else None
             reference = wire.digest(near.sections) if near is not None else b""
             complete = kept is not None and kept.complete and mode == "pictures"
             request = wire.Request(url, mode, budget, reference, complete, form)
@@ -219,7 +220,8 @@ class Door:
     async def _show(self, request: web.Request, view: View) -> web.StreamResponse:
         """Send a page to the browser as it arrives."""
         try:
-            return await self._write_page(request, view)
+            return await (self._write_file if view.request.mode == "file" else self._write_page)(
+                request, view)
         finally:
             self._stop(view)
 
@@ -260,12 +262,39 @@ class Door:
         if not view.error:
             self._library.visited(view.request.url, view.head.get("title") or view.url)
         kept = self._library.get(view.request.url)
-        await response.write(pages.end(view, kept, self.token).encode())
+        file_s = self._estimate.seconds(view.head.get("file", 0))
+        await response.write(pages.end(view, kept, file_s, self.token).encode())
         await response.write_eof()
+        return response
+
+    async def _write_file(self, request: web.Request, view: View) -> web.StreamResponse:
+        """Send a document as it is, as it arrives. One that is cut is a cut answer."""
+        while not view.done and "file" not in view.head:
+            await view.changed()
+        size = view.head.get("file", -1)
+        if size < 0:
+            return web.Response(status=502, text=(view.error or "no document came") + "\n")
+        response = web.StreamResponse(headers={
+            **_HEADERS, "Content-Type": "application/octet-stream", "Content-Length": str(size),
+            "Content-Disposition": f'attachment; filename="{pages.file_name(view.url)}"',
+            "X-HF-View": view.number})
+        await response.prepare(request)
+        written = 0
+        while True:
+            done, piece = view.done, bytes(view.file[written:size])
+            await response.write(piece)
+            written += len(piece)
+            if done or written == size:
+                break
+            await view.changed()
+        if written < size and request.transport is not None:
+            request.transport.abort()
         return response
 
     async def _plain(self, request: web.Request) -> web.StreamResponse:
         """The text of a page as it arrives, for programs. A page that is cut is a cut answer."""
+        if request.query.get("mode") == "file":
+            raise web.HTTPBadRequest(reason="mode = file: only /page has it")
         view = self._asked(request)
         try:
             return await self._write_plain(request, view)
@@ -280,13 +309,16 @@ class Door:
         response = web.StreamResponse(headers={
             **_HEADERS, "Content-Type": "text/plain; charset=utf-8", "X-HF-View": view.number})
         await response.prepare(request)
-        text = pages.plain_head(view)
+        text, plain = pages.plain_head(view), render.Plain()
         written = 0
         while True:
             done = view.done
             lines = view.sections.get("T", []) + view.sections.get("R", [])
-            text += render.plain(lines[written:])
+            text += plain.feed(lines[written:])
             written = len(lines)
+            if done:
+                links = view.sections.get("L", []) + view.sections.get("M", [])
+                text += plain.end([absolute(view.url, link) for link in links])
             await response.write(text.encode("utf-8", "replace"))
             text = ""
             if done:

@@ -18,12 +18,17 @@ from yarl import URL
 
 from .. import hf_python as _hf
 from . import decoding
-from .reduce import absolute
+from .elements import absolute
 
 #: Most redirects, and seconds for a page or picture with all its redirects, and for a connection.
 MAX_REDIRECTS, LIMIT_S, CONNECT_S = 5, 60.0, 20.0
 #: Octets of a compressed body that are read at once.
 _PIECE = 16384
+#: Cookies that are kept of an answer, and characters of each. They live until the last redirect of
+#: a page, since many sites lead a visitor around until the first one comes back.
+MAX_COOKIES, MAX_COOKIE = 20, 4096
+#: Cookies by scheme, host and port.
+_Cookies = Dict[str, Dict[str, str]]
 _AGENT = "Mozilla/5.0 (compatible; gr-hf web door)"
 
 
@@ -136,10 +141,11 @@ class Fetcher:
         """Fetch from an address. most: octets of the body, uncompressed; a longer body is cut.
         form: octets of a form to POST. Raises FetchError."""
         end = time.monotonic() + LIMIT_S
+        cookies: _Cookies = {}
         for hop in range(MAX_REDIRECTS + 1):
             try:
                 found = await asyncio.wait_for(
-                    self._one(self.policy.check(url), most, form, accept),
+                    self._one(self.policy.check(url), most, form, accept, cookies),
                     max(end - time.monotonic(), 0.1))
             except aiohttp.ServerTimeoutError:
                 raise (FetchError if hop else Unreachable)(
@@ -159,14 +165,20 @@ class Fetcher:
             url = to
         raise FetchError(f"more than {MAX_REDIRECTS} redirects")
 
-    async def _one(self, url: URL, most: int, form: Optional[bytes], accept: str) -> Any:
+    async def _one(self, url: URL, most: int, form: Optional[bytes], accept: str,
+                   cookies: _Cookies) -> Any:
         """An answer, or the target of a redirect and whether the form goes there too."""
         headers = {"User-Agent": _AGENT, "Accept": accept, "Accept-Encoding": "gzip",
                    "Accept-Language": "en,*;q=0.5"}
         if form is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
+        own = cookies.setdefault(str(url.origin()), {})
+        if own:
+            headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in own.items())
         async with self._open().request("GET" if form is None else "POST", url, data=form,
                                         headers=headers, allow_redirects=False) as answer:
+            for name, cookie in list(answer.cookies.items())[:MAX_COOKIES]:
+                own[name] = cookie.coded_value[:MAX_COOKIE]
             to = answer.headers.get("Location")
             if answer.status in (301, 302, 303, 307, 308) and to:
                 return to, answer.status in (307, 308)

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The door's own HTML: its first page, and what stands around a page."""
+import re
 import time
 from typing import Any, Dict, List, Optional
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from ..gui.words import ago, amount, duration
 from .library import Kept
-from .reduce import quoted
+from .markup import quoted
 from .views import View
 
 _HEAD = """<!doctype html>
@@ -158,15 +159,24 @@ def progress(view: View, seconds: Optional[float] = None) -> str:
     return f"{amount(view.octets)} in {took}"
 
 
-def end(view: View, kept: Optional[Kept], token: str) -> str:
-    """What stands below a page."""
-    notes = []
+def file_name(url: str) -> str:
+    """Name of the file for a document, from its address."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "_", urlsplit(url).path.rpartition("/")[2])
+    return name.lstrip("._-")[-80:].lstrip("._-") or "document"
+
+
+def end(view: View, kept: Optional[Kept], file_s: float, token: str) -> str:
+    """What stands below a page. file_s: time for its document as it is."""
+    notes, size = [], view.head.get("file", 0)
     again = (f"/page?{_query(view.request.url, token)}&amp;mode={view.request.mode}"
              "&amp;again=1")
     if view.error:
         notes.append(f'<p class="bad">{quoted(progress(view))}</p>')
     if view.head.get("status"):
         notes.append(f"<p>The site answered with status {view.head['status']}.</p>")
+    if view.head.get("file"):
+        notes.append(f'<p><a href="/page?{_query(view.url, token)}&amp;mode=file" download>'
+                     f'Fetch it as it is</a>, {cost({"seconds": file_s, "octets": size})}.</p>')
     if view.head.get("cut"):
         notes.append(f"<p>The page is longer than {amount(view.head['cut'])}. The rest was "
                      "not read.</p>")

@@ -6,7 +6,7 @@ import warnings
 
 from PIL import Image
 
-from .reduce import MIN_SIDE
+from .elements import MIN_SIDE
 
 #: Largest width and height of a small picture, and quality of its WebP. Photographs then take 1.3
 #: to 3.1 kB (hf-lab bench web).

@@ -2,58 +2,32 @@
 """Reduces an HTML document to what a reader needs: text, headings, lists, tables, forms, links.
 
 The result is lines of a small subset of HTML (MARKUP), the main text first. Links and pictures are
-numbered by their order. Left out: scripts, styles, frames, hidden elements, attributes.
+numbered by their order. Left out: scripts, styles, hidden elements, attributes. Frames, objects,
+sound and video become links.
 """
 from collections import Counter
 import re
-from typing import Dict, List, NamedTuple, Optional, Set
-from urllib.parse import urljoin, urlsplit
+from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from lxml import html
 
 from . import tree
+from .elements import (ELSEWHERE, Base, Picture, absolute, elsewhere, form_address, hidden,
+                       is_later, label_of, link_of, picture_of, refresh_of, refused_form,
+                       shorter, start_of)
+from .markup import CONTAINERS, HEADINGS, INLINE, ITEMS, escape, quoted
 
-#: Largest document that is read, and most elements of it. The rest of a larger one is left out.
-MAX_OCTETS, MAX_ELEMENTS = 4_000_000, 100_000
-#: Most links and pictures of a page, and the longest address.
-MAX_LINKS, MAX_PICTURES, MAX_URL = 5000, 500, 2000
-#: Smaller pictures are marks and spacers.
-MIN_SIDE = 24
-
-#: Elements that are left out with all that is in them.
-_DROPPED = {"script", "style", "noscript", "template", "svg", "math", "iframe", "object", "embed",
-            "canvas", "audio", "video", "map", "head", "link", "meta", "datalist", "dialog"}
-#: Elements with a place of their own: they are written with an end tag.
-_CONTAINERS = {"ul", "ol", "dl", "blockquote", "table", "form", "pre"}
-#: Elements of containers, without an end tag.
-_ITEMS = {"li", "dt", "dd", "tr", "td", "th", "caption"}
-#: Elements without an end tag: a heading is one line.
-HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
-INLINE = {"b": "b", "strong": "b", "i": "i", "em": "i", "cite": "i", "code": "code",
-          "kbd": "code", "samp": "code", "sub": "sub", "sup": "sup", "a": "a", "u": "u",
-          "s": "s", "del": "s"}
+#: Largest document that is read. The rest of a larger one is left out.
+MAX_OCTETS = 4_000_000
+#: Most links and pictures of a page.
+MAX_LINKS, MAX_PICTURES = 5000, 500
 #: Elements that neither end a line nor have a form of their own.
 _TRANSPARENT = {"span", "font", "abbr", "acronym", "small", "big", "time", "label", "q", "mark",
                 "bdi", "bdo", "data", "dfn", "ins", "var", "wbr", "tt", "nobr", "picture", "ruby",
-                "rb", "rt", "rp", "center", "output", "slot"}
-#: Parts of a page that come after its text.
-_LATER_TAGS = {"nav", "aside", "footer"}
-_LATER_ROLES = {"navigation", "complementary", "contentinfo", "banner", "search"}
-#: Every element of the result.
-MARKUP = (_CONTAINERS | _ITEMS | HEADINGS | set(INLINE.values()) |
-          {"p", "br", "hr", "img", "input", "select", "option", "textarea", "button"})
+                "rb", "rt", "rp", "center", "output", "slot", "map"}
 #: Text of links that only mark a heading, as many documentation sites have them.
 _MARKS = ("#", "\u00a7", "\u00b6")
 _SPACE = re.compile(r"[ \t\r\n\f]+")
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_TRACKER = re.compile(r"(?:^|&)(?:utm_[a-z]+|fbclid|gclid|mc_[a-z]+)=[^&]*")
-
-
-class Picture(NamedTuple):
-    """A picture of a page: its address, and the width at which it is shown, 0 if not known."""
-
-    url: str
-    width: int
 
 
 #: Gets the parts that come after the main text; None where nothing comes later.
@@ -66,7 +40,8 @@ class Page(NamedTuple):
     main, rest: lines of markup: the text, and everything around it (navigation, footer).
     main_links, rest_links: addresses of the links and forms in main and rest, in their order.
     pictures: of main, in their order. In rest they are only named.
-    words: words of text, to judge whether the page was built by a script.
+    words: words of text, to judge whether the page was built by a script. refresh: seconds after
+    which the page leads elsewhere by itself, and the address.
     """
 
     title: str
@@ -78,59 +53,7 @@ class Page(NamedTuple):
     rest_links: List[str]
     pictures: List[Picture]
     words: int
-
-
-def escape(text: str) -> str:
-    """Text as markup."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def quoted(text: str) -> str:
-    """Text as the value of an attribute, between quotation marks."""
-    return escape(text).replace('"', "&quot;")
-
-
-class Base(NamedTuple):
-    """What addresses in a document are relative to.
-
-    base: for its own references (its element base). page: its address, for shorter().
-    """
-
-    base: str
-    page: str
-
-
-def absolute(base: str, address: str) -> str:
-    """An address from a reference. Empty if it is none."""
-    try:
-        return urljoin(base, address)
-    except ValueError:
-        return ""
-
-
-def shorter(address: str, base: Base) -> Optional[str]:
-    """An address in a document as a short reference, relative to the address of the page, without
-    its fragment and the words of trackers. None: nothing that the door can fetch."""
-    try:
-        to = urlsplit(urljoin(base.base, address.strip()))
-        here = urlsplit(base.page)
-    except ValueError:
-        return None
-    if to.scheme not in ("http", "https") or not to.netloc:
-        return None
-    query = _TRACKER.sub("", to.query).lstrip("&")
-    path = (to.path or "/") + (f"?{query}" if query else "")
-    if any(ord(c) <= 32 for c in path + to.netloc):
-        path = re.sub(r"[\x00-\x20]", lambda m: f"%{ord(m.group()):02X}", path)
-    if (to.scheme, to.netloc) == (here.scheme, here.netloc):
-        return path[:MAX_URL] if not path.startswith("//") else f"{to.scheme}://{to.netloc}{path}"
-    prefix = f"//{to.netloc}" if to.scheme == here.scheme else f"{to.scheme}://{to.netloc}"
-    return (prefix + path)[:MAX_URL]
-
-
-def links_in(line: str) -> int:
-    """Addresses that a line of markup takes from the links of its page."""
-    return line.count("<a>") + line.count("<form>") + line.count("<form ")
+    refresh: Optional[Tuple[float, str]] = None
 
 
 class _Writer:
@@ -149,6 +72,7 @@ class _Writer:
         self._open: List[List] = []  # [container or item, start tag, written, form's address]
         self._most_pictures = max_pictures
         self._shown: Set[str] = set()
+        self._refused = 0  # forms around, whose labels mean nothing without their fields
 
     # --- lines ----------------------------------------------------------------------------------
 
@@ -163,7 +87,7 @@ class _Writer:
                 text = text.rstrip(" ") + f"</{entry[0]}>"
                 entry[2] = False
         # The first line of an item needs no paragraph of its own.
-        first = bool(self._open) and self._open[-1][0] in _ITEMS and not self._open[-1][2]
+        first = bool(self._open) and self._open[-1][0] in ITEMS and not self._open[-1][2]
         begin = self._opened()
         if self._in("pre"):
             self.lines.append(begin + text.rstrip())
@@ -238,6 +162,8 @@ class _Writer:
         tag = element.tag
         if not isinstance(tag, str) or element in skip or hidden(element):
             return
+        if self._refused and tag in ("label", "legend", "button"):
+            return
         if later is not None and is_later(element):
             later.append(element)
             return
@@ -249,6 +175,10 @@ class _Writer:
             self._img(element)
         elif tag in ("input", "select", "textarea", "button"):
             self._control(element)
+        elif tag in ELSEWHERE:
+            self._elsewhere(element, later, skip)
+        elif tag in ("svg", "math"):
+            self.text(label_of(element) or ("" if tag == "svg" else element.text_content()))
         elif tag in INLINE:
             self._walk_inline(element, later, skip)
         elif tag in _TRANSPARENT:
@@ -275,12 +205,33 @@ class _Writer:
                 self._children(element, later, skip)
                 return
             address = found
+        before = self.words, len(self.pictures)
         entry = [tag, address, False]
         self._inline.append(entry)
         self._children(element, later, skip)
+        if tag == "a" and (self.words, len(self.pictures)) == before:
+            self.text(label_of(element))
         self._inline.pop()
         if entry[2]:
             self._line.append(f"</{tag}>")
+
+    def _elsewhere(self, element: html.HtmlElement, later: Later,
+                   skip: Set[html.HtmlElement]) -> None:
+        """A line with a link to what stands in a document of its own."""
+        found = elsewhere(element, self.base)
+        if found is None or len(self.links) >= MAX_LINKS:
+            self._children(element, later, skip)  # what such an element shows instead
+            return
+        self.link(*found)
+
+    def link(self, address: str, text: str) -> None:
+        """A line with a link."""
+        self.end_line()
+        outer, self._inline = self._inline, [["a", address, False]]
+        self.text(text)
+        self._inline = outer
+        self._line.append("</a>")
+        self.end_line()
 
     def _walk_block(self, element: html.HtmlElement, later: Later,
                     skip: Set[html.HtmlElement]) -> None:
@@ -288,10 +239,16 @@ class _Writer:
         self.end_line()
         outer, self._block = self._block, tag if tag in HEADINGS else ""
         address = form_address(element, self.base) if tag == "form" else None
+        refused = refused_form(element, self.base) if tag == "form" else ""
+        if refused:
+            self.put(f"[{escape(refused)}]")
+            self.end_line()
         begin = start_of(element, address) if len(self.links) < MAX_LINKS else None
         if begin is None:
+            self._refused += bool(refused)
             self._children(element, later, skip)
             self.end_line()
+            self._refused -= bool(refused)
         else:
             entry = [tag, begin, False, address]
             self._open.append(entry)
@@ -304,7 +261,7 @@ class _Writer:
                 self.lines.append(self._opened())  # an empty cell keeps its column
             self._open.pop()
             self._depths[tag] -= 1
-            if entry[2] and tag in _CONTAINERS:
+            if entry[2] and tag in CONTAINERS:
                 self.lines.append(f"</{tag}>")
         self._block = outer
 
@@ -326,103 +283,29 @@ class _Writer:
             return
         name, value = element.get("name") or "", element.get("value") or ""
         kind = (element.get("type") or "").lower()
-        words = f' name="{quoted(name[:200])}"' if name else ""
+        words = f' name="{quoted(name)}"' if name else ""
         if element.tag == "select":
             words += " multiple" * ("multiple" in element.attrib)
             texts = [(o, " ".join(o.text_content().split())) for o in element.iter("option")]
             self.put(f"<select{words}>" + "".join(
-                f'<option value="{quoted(o.get("value", text)[:200])}"'
+                f'<option value="{quoted(o.get("value", text))}"'
                 + " selected" * ("selected" in o.attrib) + ">" + escape(text[:100])
-                for o, text in texts[:200] if "disabled" not in o.attrib) + "</select>")
+                for o, text in texts if "disabled" not in o.attrib) + "</select>")
         elif element.tag == "textarea":
-            self.put(f"<textarea{words}>{escape((element.text or '')[:1000])}</textarea>")
+            text = (element.text or "").replace("\r", "")
+            text = text[text.startswith("\n"):]  # as in HTML
+            self.put(f"<textarea{words}>{quoted(text)}</textarea>")
         elif element.tag == "button" or kind in ("submit", "image"):
             label = " ".join(element.text_content().split()) or value or \
                 element.get("alt") or "Submit"
-            self.put(f'<button{words} value="{quoted(value[:200])}">{escape(label[:60])}</button>')
+            self.put(f'<button{words} value="{quoted(value)}">{escape(label[:60])}</button>')
         elif kind in ("hidden", "checkbox", "radio") and name:
-            words += f' value="{quoted(value[:2000])}"' if "value" in element.attrib else ""
+            words += f' value="{quoted(value)}"' if "value" in element.attrib else ""
             self.put(f'<input type="{kind}"{words}{" checked" * ("checked" in element.attrib)}>')
         elif kind not in ("password", "file", "button", "reset", "hidden", "checkbox", "radio"):
             hint = element.get("placeholder") or element.get("aria-label") or ""
-            self.put(f'<input{words} value="{quoted(value[:200])}"'
+            self.put(f'<input{words} value="{quoted(value)}"'
                      + (f' placeholder="{quoted(hint[:60])}"' if hint else "") + ">")
-
-
-def hidden(element: html.HtmlElement) -> bool:
-    """Whether an element is never seen."""
-    return element.tag in _DROPPED or element.get("hidden") is not None or \
-        bool(_HIDDEN.search(element.get("style") or ""))
-
-
-def is_later(element: html.HtmlElement) -> bool:
-    """Whether an element comes after the main text."""
-    return element.tag in _LATER_TAGS or element.get("role") in _LATER_ROLES
-
-
-def link_of(element: html.HtmlElement, base: Base) -> Optional[str]:
-    """The reference of a link, or None."""
-    href = (element.get("href") or "").strip()
-    if not href or href.startswith("#"):
-        return None
-    return shorter(href, base)
-
-
-def picture_of(element: html.HtmlElement, base: Base) -> Optional[Picture]:
-    """A picture that is worth sending, or None."""
-    sizes = [(element.get(name) or "").strip() for name in ("width", "height")]
-    known = [int(size) for size in sizes if size.isdigit() and len(size) < 6]
-    if known and min(known) < MIN_SIDE:
-        return None
-    sources = [(element.get(name) or "").strip()
-               for name in ("data-src", "data-original", "data-lazy-src", "src")]
-    sources += [(element.get(name) or "").strip().split(" ")[0].rstrip(",")
-                for name in ("srcset", "data-srcset")]
-    for source in sources:
-        if source and not source.startswith("data:"):
-            address = shorter(source, base)
-            return None if address is None else Picture(
-                address, int(sizes[0]) if sizes[0].isdigit() and known else 0)
-    return None
-
-
-def form_address(element: html.HtmlElement, base: Base) -> Optional[str]:
-    """Where a form goes. None: a log-in or a file, which never pass here, or no fields."""
-    fields = list(element.iter("input", "select", "textarea", "button"))
-    secret = any((c.get("type") or "").lower() in ("password", "file") for c in fields)
-    return None if secret or not fields else shorter(element.get("action") or base.page, base)
-
-
-def start_of(element: html.HtmlElement, address: Optional[str]) -> Optional[str]:
-    """The start tag of a container or item. None: another block. address: of a form."""
-    tag = element.tag
-    if tag == "table":
-        return "<table>" if is_data_table(element) else None
-    if tag in ("tr", "td", "th", "caption"):
-        table = next(element.iterancestors("table"), None)
-        if table is None or not is_data_table(table):
-            return None
-        span = element.get("colspan") or ""
-        wide = f' colspan="{span}"' if span.isdigit() and 1 < int(span) < 100 else ""
-        return f"<{tag}{wide if tag in ('td', 'th') else ''}>"
-    if tag == "form":
-        if address is None:
-            return None
-        post = (element.get("method") or "").lower() == "post"
-        return '<form method="post">' if post else "<form>"
-    return f"<{tag}>" if tag in _CONTAINERS | _ITEMS else None
-
-
-def is_data_table(table: html.HtmlElement) -> bool:
-    """Whether a table holds data, and not the layout of the page."""
-    known = table.get("data-hf-table")
-    if known is None:
-        rows = sum(1 for _ in zip(table.iter("tr"), range(2)))
-        cells = sum(1 for _ in zip(table.iter("td", "th"), range(4)))
-        nested = next((t for t in table.iterdescendants("table", "form", "h1")), None)
-        known = "1" if rows > 1 and cells > 3 and nested is None else "0"
-        table.set("data-hf-table", known)
-    return known == "1"
 
 
 def _text_lengths(body: html.HtmlElement) -> Dict[html.HtmlElement, int]:
@@ -468,7 +351,6 @@ def reduce(document: bytes, address: str, charset: Optional[str] = None) -> Page
     root = tree.parse(document[:MAX_OCTETS], charset)
     if root is None:
         return Page("", "", False, [], [], [], [], [], 0)
-    tree.limit(root, MAX_ELEMENTS)
     tree.show_pictures_of_noscript(root)
     found = root.find(".//base[@href]")
     base = Base((absolute(address, found.get("href")) if found is not None else "") or address,
@@ -479,6 +361,9 @@ def reduce(document: bytes, address: str, charset: Optional[str] = None) -> Page
     later: List[html.HtmlElement] = []
     skip: Set[html.HtmlElement] = set()
     main = _Writer(base)
+    refresh = refresh_of(root, base)
+    if refresh is not None:
+        main.link(shorter(refresh[1], base) or "", f"After {refresh[0]:g} s this page leads on")
     if main_element is not body and next(main_element.iter("h1"), None) is None:
         heading = next(body.iter("h1"), None)
         if heading is not None:
@@ -495,5 +380,6 @@ def reduce(document: bytes, address: str, charset: Optional[str] = None) -> Page
         rest._children(element, None, skip)
         rest.end_line()
     right_to_left = (root.get("dir") or body.get("dir")) == "rtl"
-    return Page(title, (root.get("lang") or "")[:20], right_to_left, main.lines,
-                rest.lines, main.links, rest.links, main.pictures, main.words + rest.words)
+    return Page(title, (root.get("lang") or "")[:20], right_to_left, main.lines, rest.lines,
+                main.links, rest.links, main.pictures, main.words + rest.words,
+                refresh)

@@ -3,9 +3,9 @@
 elements and attributes pass, everything else becomes text."""
 import html
 import re
-from typing import Dict, List
+from typing import Dict, List, Optional
 
-from . import reduce
+from . import markup
 
 _TAG = re.compile(r'<(/?)([a-z0-9]+)((?: [a-z]+(?:="[^"<>]*")?)*)>')
 _ATTRIBUTE = re.compile(r' ([a-z]+)(?:="([^"<>]*)")?')
@@ -16,7 +16,7 @@ _ATTRIBUTES: Dict[str, List[str]] = {
     "select": ["name", "multiple"], "option": ["value", "selected"], "textarea": ["name"],
     "button": ["name", "value"]}
 #: Elements of a line that a browser does not end by itself.
-_CLOSED = reduce.HEADINGS | set(reduce.INLINE.values())
+_CLOSED = markup.HEADINGS | set(markup.INLINE.values())
 #: Kinds of input that pass.
 _INPUTS = ("hidden", "checkbox", "radio")
 
@@ -47,7 +47,7 @@ class Renderer:
 
     def _tag(self, match: "re.Match[str]") -> str:
         end, tag, words = match.groups()
-        if tag not in reduce.MARKUP:
+        if tag not in markup.MARKUP:
             return _text(match.group())
         if end:
             return self._end(tag)
@@ -65,9 +65,10 @@ class Renderer:
             return f'<form method="{method}" action="{self._view}/form/{self._links - 1}">'
         if tag == "input" and given.get("type", "hidden") not in _INPUTS:
             return ""
-        kept = "".join(f' {name}="{reduce.quoted(given[name])}"'
+        kept = "".join(f' {name}="{markup.quoted(given[name])}"'
                        for name in _ATTRIBUTES.get(tag, []) if name in given)
-        return f"<{tag}{kept}>"
+        # A browser drops a line end behind the tag of a text area.
+        return f"<{tag}{kept}>" + "\n" * (tag == "textarea")
 
     def _end(self, tag: str) -> str:
         if tag not in _CLOSED:
@@ -83,26 +84,91 @@ class Renderer:
         self._pictures += 1
         if not self._with_pictures:
             return f'<span class="picture">[{_text(alt)}]</span>' if alt else ""
-        return f'<img src="{self._view}/picture/{self._pictures - 1}" alt="{reduce.quoted(alt)}">'
+        return f'<img src="{self._view}/picture/{self._pictures - 1}" alt="{markup.quoted(alt)}">'
 
 
 def _text(text: str) -> str:
     """Text of a line, in which < and > stand for themselves only if they are no tag."""
-    return reduce.escape(html.unescape(text))
+    return markup.escape(html.unescape(text))
 
 
-def plain(lines: List[str]) -> str:
-    """Lines of markup as plain text, for a terminal."""
-    out: List[str] = []
-    for line in lines:
-        text = re.sub(r"<br>", "\n", line)
-        text = re.sub(r"<(td|th)[^>]*>", "\t", text)
+class Plain:
+    """Turns the lines of one page into plain text for a terminal. Links are numbered."""
+
+    #: Widest table that is set in columns, characters.
+    WIDTH = 100
+
+    def __init__(self) -> None:
+        self._links = 0
+        self._lists: List[int] = []  # number of the next item of each open list, 0: not numbered
+        self._rows: Optional[List[List[str]]] = None  # of the table that is open
+
+    def feed(self, lines: List[str]) -> str:
+        """Text of further lines."""
+        return "".join(map(self._line, lines))
+
+    def end(self, addresses: List[str]) -> str:
+        """What is left, and the addresses of the links. addresses: of all links and forms."""
+        text = self._table()
+        known = [f"[{k + 1}] {a}\n" for k, a in enumerate(addresses[:self._links])]
+        return text + ("\nLinks\n" + "".join(known) if known else "")
+
+    def _line(self, line: str) -> str:
+        before = ""
+        for end, tag in re.findall(r"<(/?)(ul|ol|table)>", line):
+            if tag == "table":
+                before += self._table()
+                self._rows = None if end else []
+            elif end:
+                del self._lists[-1:]
+            else:
+                self._lists.append(int(tag == "ol"))
+        text = re.sub("<br>", "\n", line)
         text = re.sub(r'<img alt="([^"]*)">', r"[\1]", text)
-        mark = "* " if "<li>" in line else ""
-        heading = re.match(r"(?:<[a-z]+>)*<h([1-6])>", line)
+        text = re.sub(r"<(/a|form(?: [^<>]*)?)>", self._numbered, text)
+        cell = re.search(r"<(tr|td|th|caption)[ >]", line) if self._rows is not None else None
         text = html.unescape(_TAG.sub("", text)).strip("\n")
+        if self._rows is not None:
+            self._cell(line, " ".join(text.split()), bool(cell))
+            return before
+        heading = re.match(r"(?:<[a-z]+>)*<h([1-6])>", line)
         if heading:
             text = f"\n{text}\n{'=-'[heading.group(1) != '1'] * min(len(text), 78)}"
-        if text.strip():
-            out.append(mark + text)
-    return "".join(text + "\n" for text in out)
+        elif "<li>" in line:
+            text = self._mark() + text
+        return before + (text + "\n" if text.strip() else "")
+
+    def _numbered(self, match: "re.Match[str]") -> str:
+        self._links += 1
+        return f"[{self._links}]" if match[1] == "/a" else ""
+
+    def _mark(self) -> str:
+        indent = "  " * (len(self._lists) - 1)
+        if self._lists and self._lists[-1]:
+            self._lists[-1] += 1
+            return f"{indent}{self._lists[-1] - 1}. "
+        return indent + "* "
+
+    def _cell(self, line: str, text: str, begins: bool) -> None:
+        rows = self._rows
+        assert rows is not None
+        if "<tr>" in line or "<caption>" in line or (text and not rows):
+            rows.append([])
+        if begins:
+            rows[-1].append(text)
+        elif text and rows:  # a cell of several lines
+            rows[-1][-1:] = [" ".join([*rows[-1][-1:], text])]
+
+    def _table(self) -> str:
+        """Rows of the table that is open, in columns if they fit."""
+        rows = [row for row in self._rows or [] if any(row)]
+        self._rows = None
+        if not rows:
+            return ""
+        real = [row for row in rows if len(row) > 1]
+        widths = [max(len(row[k]) for row in real if k < len(row))
+                  for k in range(max(map(len, real), default=0))]
+        if sum(widths) + 2 * len(widths) > self.WIDTH:
+            return "".join(" | ".join(row) + "\n" for row in rows)
+        return "".join("  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip()
+                       + "\n" if len(row) > 1 else row[0] + "\n" for row in rows)

@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tu
 
 import brotli
 
-from . import decoding, fetch, pictures, reduce, script, wire
+from . import elements, fetch, kinds, markup, pictures, reduce, script, wire
 
 #: Most octets of a document that is fetched.
 MAX_DOCUMENT = reduce.MAX_OCTETS
@@ -20,7 +20,10 @@ MAX_READERS, AHEAD, REQUEST_S = 16, 4, 300.0
 PIECE = 6000
 #: Fewer words in a page with scripts: the page builds itself.
 FEW_WORDS = 60
-_TEXT_KINDS = ("text/html", "application/xhtml+xml", "text/plain")
+#: A page with few words that leads elsewhere by itself within this time is not shown, s.
+LEADS_ON_S = 10.0
+#: Octets of a file in one part.
+FILE_PIECE = 16384
 
 
 class Version(NamedTuple):
@@ -98,35 +101,35 @@ class Shore:
 
     async def page(self, request: wire.Request) -> Tuple[fetch.Fetched, reduce.Page]:
         """Fetch and reduce a page. Raises FetchError."""
-        got = await self._fetch(request)
         loop = asyncio.get_running_loop()
-        if got.kind == "text/plain":
-            text = decoding.decode(got.body, got.charset, html=False)
-            lines = ["<pre>" + reduce.escape(text).replace("\r", "").replace("\x01", ""), "</pre>"]
-            return got, reduce.Page("", "", False, "\n".join(lines).split("\n"), [], [], [], [],
-                                    FEW_WORDS)
-        if got.kind.startswith("image/"):
-            return got, reduce.Page(got.url.rpartition("/")[2], "", False, ["<img>"], [], [], [],
-                                    [reduce.Picture(got.url, 0)], FEW_WORDS)
-        if got.kind not in _TEXT_KINDS:
-            raise fetch.FetchError(f"{got.kind}, {'more than ' if got.cut else ''}"
-                                   f"{len(got.body)} octets: only pages, text and pictures pass "
-                                   "here")
-        page = await loop.run_in_executor(None, reduce.reduce, got.body, got.url, got.charset)
-        if page.words < FEW_WORDS and b"<script" in got.body and request.form is None:
+        for _ in range(fetch.MAX_REDIRECTS + 1):
+            got = await self.fetch(request)
+            found = await loop.run_in_executor(None, kinds.page_of, got)
+            if found is None:
+                words = f"<p>{markup.escape(got.kind)}, which cannot be shown here."
+                return got, kinds.page(got.url.rpartition("/")[2][:100], [words])
+            page = found
+            if page.refresh is None or not _leads_on(page):
+                break
+            request = request._replace(url=page.refresh[1], form=None)
+        else:
+            raise fetch.FetchError(f"more than {fetch.MAX_REDIRECTS} pages that lead on")
+        built_by_script = page.words < FEW_WORDS and b"<script" in got.body
+        if got.kind in kinds.HTML and built_by_script and request.form is None:
             built = await self._browser.document(got.url)
             if built is not None:
                 better = await loop.run_in_executor(None, reduce.reduce, built, got.url, "utf-8")
                 page = better if better.words > page.words else page
         return got, page
 
-    async def _fetch(self, request: wire.Request) -> fetch.Fetched:
+    async def fetch(self, request: wire.Request) -> fetch.Fetched:
         """What is at the address. One without a scheme is tried by HTTPS.
 
         It is tried by plain HTTP only if nothing answers at port 443. Otherwise anyone on the way
         could choose plain HTTP by a damaged certificate. A form is never tried again.
         """
-        accept = "text/html,application/xhtml+xml,text/plain,*/*;q=0.5"
+        accept = "*/*" if request.mode == "file" else \
+            "text/html,application/xhtml+xml,text/plain,*/*;q=0.5"
         if "://" in request.url[:10]:
             return await self.fetcher.get(request.url, MAX_DOCUMENT, request.form, accept)
         try:
@@ -140,6 +143,12 @@ class Shore:
                                               accept)
             except fetch.FetchError:
                 raise first from None
+
+
+def _leads_on(page: reduce.Page) -> bool:
+    """Whether a page that leads elsewhere is not worth reading."""
+    after_s = page.refresh[0] if page.refresh else LEADS_ON_S
+    return after_s < 1 or (after_s <= LEADS_ON_S and page.words < FEW_WORDS)
 
 
 async def _request(reader: asyncio.StreamReader) -> wire.Request:
@@ -169,6 +178,9 @@ class _Answer:
     async def send(self) -> None:
         """Fetch, and send the parts in the order of their use."""
         try:
+            if self._request.mode == "file":
+                await self._file(await self._shore.fetch(self._request))
+                return
             got, page = await self._shore.page(self._request)
         except fetch.FetchError as error:
             await self._part("X", str(error).encode())
@@ -197,6 +209,18 @@ class _Answer:
                          if self._left else b"")
         await self._write(self._encoder.end())
 
+    async def _file(self, got: fetch.Fetched) -> None:
+        """Send a document as it is. Raises FetchError before the first octet."""
+        if got.status != 200:
+            raise fetch.FetchError(f"the site answered with status {got.status}")
+        if got.cut:
+            raise fetch.FetchError(f"longer than {MAX_DOCUMENT} octets")
+        await self._head(got, kinds.page("", []))
+        for first in range(0, len(got.body), FILE_PIECE):
+            await self._part("F", got.body[first:first + FILE_PIECE])
+        await self._part("E", b"")
+        await self._write(self._encoder.end())
+
     async def _part(self, kind: str, data: bytes) -> None:
         loop = asyncio.get_running_loop()
         await self._write(await loop.run_in_executor(None, self._encoder.part, kind, data))
@@ -218,6 +242,8 @@ class _Answer:
             head["status"] = got.status
         if got.cut:
             head["cut"] = MAX_DOCUMENT
+        elif got.kind not in kinds.HTML:
+            head["file"] = len(got.body)
         text = json.dumps(head, ensure_ascii=False, separators=(",", ":"))
         await self._part("H", text.encode("utf-8", "replace"))
 
@@ -225,7 +251,7 @@ class _Answer:
         """Send lines in pieces, as many as fit."""
         if kind in "LM":  # of the text that was sent
             text = self._sent.sections.get("T" if kind == "L" else "R", [])
-            lines = lines[:sum(map(reduce.links_in, text))]
+            lines = lines[:sum(map(markup.links_in, text))]
         sent = self._sent.sections.setdefault(kind, [])
         for piece in _pieces(lines):
             if "octets" not in self._left or kind == "L":
@@ -238,9 +264,9 @@ class _Answer:
             self._left["octets"] = self._left.get("octets", 0) + \
                 len(_brotli("\n".join(piece).encode("utf-8", "replace")))
 
-    async def _pictures(self, got: fetch.Fetched, shown: List[reduce.Picture]) -> None:
+    async def _pictures(self, got: fetch.Fetched, shown: List[elements.Picture]) -> None:
         """Send pictures that the reader does not have, in their order."""
-        kept, wanted = b"", {}  # type: bytes, Dict[str, Tuple[int, reduce.Picture]]
+        kept, wanted = b"", {}  # type: bytes, Dict[str, Tuple[int, elements.Picture]]
         for number, picture in enumerate(shown):
             self._sent.pictures.append(picture.url)
             if self._request.complete and picture.url in self._old.pictures:
@@ -268,9 +294,9 @@ class _Answer:
             for task in tasks:
                 task.cancel()
 
-    async def _picture(self, got: fetch.Fetched, picture: reduce.Picture
+    async def _picture(self, got: fetch.Fetched, picture: elements.Picture
                        ) -> Optional[pictures.Small]:
-        url = reduce.absolute(got.url, picture.url)
+        url = elements.absolute(got.url, picture.url)
         try:
             data = got.body if url == got.url else \
                 (await self._shore.fetcher.get(url, pictures.MAX_OCTETS, accept="image/*")).body
@@ -284,7 +310,7 @@ def _within(room: wire.Room, lines: List[str], links: List[str]) -> Tuple[List[s
     """The first lines that fit, with their links."""
     used = 0
     for number, line in enumerate(lines):
-        count = reduce.links_in(line)
+        count = markup.links_in(line)
         if not room.fits([line, *links[used:used + count]]):
             return lines[:number], links[:used]
         used += count

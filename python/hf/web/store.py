@@ -6,7 +6,7 @@ import re
 from typing import List
 from urllib.parse import urlsplit
 
-from . import fetch, pictures, reduce
+from . import elements, fetch, markup, pictures, reduce
 
 
 def picture_name(url: str) -> str:
@@ -33,13 +33,13 @@ async def store(url: str, folder: str, allow: List[str]) -> str:
             raise fetch.FetchError(f"{url}: {got.kind}: only pages can be stored")
         name = page_name(got.url)
         page = reduce.reduce(got.body, got.url, got.charset)
-        charset = f'<meta charset="{reduce.quoted(got.charset)}">' if got.charset else ""
-        head = f'<base href="{reduce.quoted(got.url)}">{charset}\n'
+        charset = f'<meta charset="{markup.quoted(got.charset)}">' if got.charset else ""
+        head = f'<base href="{markup.quoted(got.url)}">{charset}\n'
         with open(os.path.join(folder, name + ".html"), "xb") as file:
             file.write(head.encode() + got.body)
         os.makedirs(os.path.join(folder, name + ".files"), exist_ok=True)
         for picture in page.pictures:
-            address = reduce.absolute(got.url, picture.url)
+            address = elements.absolute(got.url, picture.url)
             try:
                 found = await fetcher.get(address, pictures.MAX_OCTETS, accept="image/*")
             except fetch.FetchError:

@@ -14,7 +14,7 @@ from .reduce import MAX_PICTURES
 SILENCE_S = 1800.0
 #: Words of the parts H and E, and their types.
 HEAD: Dict[str, type] = {"url": str, "title": str, "lang": str, "rtl": int, "status": int,
-                         "cut": int}
+                         "cut": int, "file": int}
 LEFT: Dict[str, type] = {"octets": int, "pictures": int}
 
 
@@ -22,7 +22,8 @@ class View:
     """One page as far as it has arrived. Used from one event loop.
 
     number: of the view, for the addresses of its links and pictures. octets: of the answer so
-    far. error: why it ended early, in words. same: the page that we had is still right.
+    far. error: why it ended early, in words. same: the page that we had is still right. file: a
+    document as it is.
     """
 
     def __init__(self, number: str, request: wire.Request, reference: Optional[Kept]) -> None:
@@ -31,6 +32,7 @@ class View:
         self.head: Dict[str, Any] = {}
         self.sections: Dict[str, List[str]] = {}
         self.pictures: Dict[int, bytes] = {}
+        self.file = bytearray()
         self.left: Dict[str, Any] = {}
         self.error = ""
         self.same = self.done = False
@@ -42,9 +44,10 @@ class View:
         self._changed = asyncio.Event()
 
     @classmethod
-    def of(cls, number: str, kept: Kept) -> "View":
-        """A view of a page that is kept, without asking."""
-        view = cls(number, wire.Request(kept.url, kept.mode), kept)
+    def of(cls, number: str, kept: Kept, mode: str, budget: int) -> "View":
+        """A view of a page that is kept, without asking. mode, budget: for what its links lead
+        to."""
+        view = cls(number, wire.Request(kept.url, mode, budget), kept)
         view._take_kept()
         view._end()
         return view
@@ -57,8 +60,9 @@ class View:
 
     @property
     def size(self) -> int:
-        """Characters of text and octets of pictures that it holds."""
-        return wire.MAX_CHARACTERS - self._room.characters + sum(map(len, self.pictures.values()))
+        """Characters of text and octets of pictures and of a file that it holds."""
+        return wire.MAX_CHARACTERS - self._room.characters + len(self.file) + \
+            sum(map(len, self.pictures.values()))
 
     def _end(self, error: str = "") -> None:
         self.done, self.error, self.took_s = True, error, time.monotonic() - self.began
@@ -132,10 +136,14 @@ class View:
             raise wire.WireError(f"a part {kind} of more than {wire.MAX_NOTE} octets")
         if kind == "H":
             self.head = _known(octets, HEAD)
+            if not 0 <= self.head.get("file", 0) <= wire.MAX_ANSWER:
+                raise wire.WireError(f"a document of {self.head['file']} octets")
         elif kind in "TLRM":
             reference = self._reference.lines if self._reference else []
             self.sections.setdefault(kind, []).extend(
                 wire.decode_lines(octets, reference, self._room))
+        elif kind == "F":
+            self.file += octets
         elif kind == "P":
             self._take_picture(octets)
         elif kind == "K":

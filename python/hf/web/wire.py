@@ -3,7 +3,8 @@
 
 A request is:
 
-    1 octet    2 (the version) + 4 * mode (0 text, 1 pictures) + 16 * method (0 GET, 1 POST)
+    1 octet    2 (the version) + 4 * mode (0 text, 1 pictures, 2 file)
+               + 16 * method (0 GET, 1 POST)
                + 32 if the asker has a page to refer to + 64 if it has all pictures of that page
     varint     most octets of the answer, in units of 1000; 0: no limit
     8 octets   digest of the page to refer to, if there is one
@@ -13,12 +14,14 @@ A request is:
 An answer is one brotli stream, flushed after each part. A part is one octet with its kind, a
 varint with its length, and its octets:
 
-    H   JSON: url (if it is not the one asked for), title, lang, rtl, status, kind
+    H   JSON: url (if it is not the one asked for), title, lang, rtl, status, cut, file (octets of
+        a document that is no HTML)
     S   same: the page referred to is still right; nothing follows
     T   main text, R the rest: lines of markup (reduce.py), see encode_lines(); in several parts
     L   addresses of the links in T, M of those in R, as lines in the same way
     P   picture: varint number, varint width, varint height, WebP
     K   pictures kept: pairs of varints, the number here and in the page referred to
+    F   octets of the document as it is, in several parts; the only ones between H and E
     E   end, JSON: pictures and octets that did not fit into the limit
     X   error: text for the reader
 
@@ -30,8 +33,8 @@ from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 import brotli
 
 VERSION = 2
-#: Ways to read a page.
-MODES = ("text", "pictures")
+#: Ways to read a page, and the document as it is.
+MODES = ("text", "pictures", "file")
 #: Longest request and part, and longest answer after decompression, octets.
 MAX_REQUEST, MAX_PART, MAX_ANSWER = 65536, 4 << 20, 32 << 20
 #: Longest part that is no text: of the head, the end or an error.
