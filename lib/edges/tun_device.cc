@@ -31,11 +31,14 @@ struct descriptor {
     }
 };
 
-[[noreturn]] void refused(const std::string& what)
+[[noreturn]] void refused(const std::string& what, bool ipv6 = false)
 {
     const int e = errno;
     std::string text = "TUN device: " + what + ": " + std::strerror(e);
-    if (e == EPERM || e == EACCES)
+    if (ipv6 && (e == EACCES || e == EAFNOSUPPORT || e == ENODEV))
+        text += " (IPv6 is switched off: leave the address out, or set "
+                "net.ipv6.conf.default.disable_ipv6=0)";
+    else if (e == EPERM || e == EACCES)
         text += " (needs CAP_NET_ADMIN: run as root, or leave the IP client out)";
     else if (e == ENOENT)
         text += " (the kernel has no TUN driver)";
@@ -144,7 +147,7 @@ tun_device::tun_device(const std::string& name, const std::string& address, int 
     d_index = ifr.ifr_ifindex;
     keep_ipv6_when_down(name);
     if (!put_ipv6())
-        refused("IPv6 address of '" + name + "'");
+        refused("IPv6 address of '" + name + "'", true);
     if (!accept_own_sources(d_index))
         refused("accept_local of '" + name + "'");
     d_link.emplace(d_index);

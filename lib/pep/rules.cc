@@ -63,10 +63,12 @@ uint8_t dictionary_for(uint16_t port)
                                : slep::preset_none;
 }
 
-long name_matches(const std::string& suffix, const std::string& name)
+long name_matches(const std::string& suffix, std::string name)
 {
     if (suffix == ".")
         return 0;
+    if (!name.empty() && name.back() == '.') // the root, which a full name may end with
+        name.pop_back();
     if (suffix.empty() || suffix.size() > name.size())
         return -1;
     const size_t at = name.size() - suffix.size();

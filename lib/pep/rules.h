@@ -36,8 +36,9 @@ std::vector<rule> rules_from(const std::vector<std::string>& words, bool with_de
 //! Host names of all rules with TLS apart, sorted. Empty: every host, or no such rule.
 std::vector<std::string> apart_names(const std::vector<rule>& rules);
 
-//! Length of the match of a name suffix (route::name_suffix). Negative: none.
-long name_matches(const std::string& suffix, const std::string& name);
+//! Length of the match of a name suffix (route::name_suffix). Negative: none. A name may end
+//! with the dot of the root.
+long name_matches(const std::string& suffix, std::string name);
 
 //! Far proxy that serves \p to. Empty: none.
 const stream_route* find_route(const std::vector<stream_route>& routes,

@@ -94,6 +94,8 @@ def _take(p: Any, state: Sending, receipts: Any, u_pdu_id: int, dst: str) -> Non
         state.failure = sis.reason(p)
         if p.reason == sis.NOBODY_BOUND:
             state.failure = f"delivered to the node, nobody is bound to SAP {p.dst_sap} there"
+    elif isinstance(p, s5066.s_unidata_indication) and str(p.dst) == str(p.src) == dst:
+        state.failure = f"{dst} is the address of this station itself"
     elif isinstance(p, s5066.s_unidata_indication) and str(p.src) == dst and \
             p.mode == s5066.transmission_mode.arq:  # anybody can send others in this name
         m = receipts.u_pdu_in(time.monotonic(), p.src, p.src_sap, p.u_pdu)

@@ -8,6 +8,7 @@ from typing import Any, Dict, List
 
 from . import auth, callsigns
 from . import hf_python as _hf
+from .tables import place
 
 
 class StationError(ValueError):
@@ -97,7 +98,7 @@ class Pep:
     max_connections: int = whole_number(256, 1, 65535)
     allow: List[str] = field(default_factory=list)
     rule: List[Dict[str, Any]] = field(default_factory=list)
-    ca: str = ""
+    ca: str = place()
     settings: Dict[str, float] = field(default_factory=dict)
 
     def ca_folder(self) -> str:
@@ -166,12 +167,12 @@ class Auth:
     state: file for the counters. Default: auth-ADDRESS in the user's state folder.
     """
 
-    key: str = ""
+    key: str = place()
     others: str = "require"
     peers: Dict[str, str] = field(default_factory=dict)
-    signing_key: str = ""
+    signing_key: str = place()
     public_keys: Dict[str, str] = field(default_factory=dict)
-    state: str = ""
+    state: str = place()
 
     def words(self, address: str) -> List[str]:
         """The table in the form of hf.data_link. address: of this station. Reads the key files,
@@ -257,7 +258,7 @@ class Mail:
     expire_days: undelivered mails are returned after this time.
     """
 
-    spool: str = ""
+    spool: str = place()
     listen: str = "127.0.0.1:2525"
     deliver: str = "127.0.0.1:25"
     bounces: str = ""
@@ -384,7 +385,7 @@ class Web:
     peers: List[str] = field(default_factory=list)
     listen: str = "127.0.0.1:8090"
     name: str = "hf.localhost"
-    folder: str = ""
+    folder: str = place()
     mode: str = "text"
     budget: int = whole_number(0, 0, 999_999)
     search: str = "https://html.duckduckgo.com/html/?q={}"
@@ -493,7 +494,7 @@ class Record:
     transmitted: also record transmissions, in separate files.
     """
 
-    folder: str = ""
+    folder: str = place()
     file_s: int = whole_number(600, 10, 86400)
     most_mb: int = whole_number(2000, 1, 1000000)
     transmitted: bool = False
@@ -512,5 +513,5 @@ class Capture:
     sis: S_primitives of all clients.
     """
 
-    d_pdu: str = ""
-    sis: str = ""
+    d_pdu: str = place()
+    sis: str = place()

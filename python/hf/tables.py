@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """TOML tables as dataclasses. Every key and value is checked. Errors name the file, the key, the
 value and what is allowed."""
-from dataclasses import fields
+from dataclasses import field, fields
 import datetime
 import math
+import os
 import re
 import tomllib
 from typing import Any, Dict, Optional, Tuple, Type, Union, get_args, get_origin, get_type_hints
@@ -15,6 +16,11 @@ _NAMES = {str: "a text in quotes", int: "a whole number", bool: "true or false",
 #: Fields that are tables themselves, by class and field name. The value is the class of the
 #: table, or a list of one class for an array of tables ([[name]]).
 Parts = Dict[Any, Dict[str, Any]]
+
+
+def place() -> Any:
+    """A field for a file or folder, empty by default. ~ is the user's home."""
+    return field(default="", metadata={"place": True})
 
 
 class TableError(ValueError):
@@ -75,6 +81,8 @@ def make(kind: Any, table: Any, where: str, parts: Parts) -> Any:
         else:
             values[name] = _value(hints[name], value, f"{where}: {name}",
                                   known[name].metadata.get("range"))
+            if known[name].metadata.get("place"):
+                values[name] = os.path.expanduser(values[name])
     return kind(**values)
 
 

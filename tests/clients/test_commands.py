@@ -120,6 +120,13 @@ def test_file_by_bftp(servers, folder):
     assert sorted(os.listdir(inbox)) == ["report.bin", "report.bin.1"]
 
 
+def test_a_file_to_the_own_station_is_refused_at_once(servers, folder):
+    (folder / "mine").write_bytes(os.urandom(3000))
+    result = hf("send", str(folder / "mine"), "--to", "1.2.0.1", "--server", servers[0])
+    assert result.returncode == 1
+    assert "1.2.0.1 is the address of this station itself" in result.stderr
+
+
 def test_a_file_that_cannot_be_written_is_refused_and_the_next_one_kept(servers, folder):
     """The receiver ended, and the sender waited for an hour."""
     small, large = folder / "small.bin", folder / "large.bin"

@@ -274,6 +274,10 @@ TEST(reach, what_leads_to_this_host_must_be_named)
     EXPECT_TRUE(
         permits_at(localhost, { "localhost", 80 }, at("127.0.0.1"), nearness::own));
     EXPECT_TRUE(permits_at(localhost, { "LocalHost", 80 }, at("::1"), nearness::own));
+    EXPECT_TRUE(
+        permits_at(localhost, { "localhost.", 80 }, at("127.0.0.1"), nearness::own));
+    EXPECT_FALSE(
+        permits_at(localhost, { "localhost..", 80 }, at("127.0.0.1"), nearness::own));
     EXPECT_FALSE(
         permits_at(localhost, { "localhost", 80 }, at("10.0.0.1"), nearness::own));
     EXPECT_FALSE(

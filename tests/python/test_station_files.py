@@ -142,6 +142,15 @@ def test_numbers_and_flags_of_settings():
     assert d.data_link == {"extensions": 1.0, "turnaround_s": 1.0} and d.where == "station"
 
 
+def test_the_home_of_the_user_may_be_written_shortly(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/anna")
+    d = station.parse(GOOD.format(1) + '[record]\nfolder = "~/hf"\n[web]\nfolder = "x"\n'
+                      'node = "1.2.0.2"\n[capture]\nd_pdu = "~/a~b.pcap"\n[mail]\nspool = "~"\n'
+                      'domains = ["a.example"]\n[sis_server]\n')
+    assert (d.record.folder, d.web.folder, d.capture.d_pdu, d.mail.spool) == (
+        "/home/anna/hf", "x", "/home/anna/a~b.pcap", "/home/anna")
+
+
 def test_trouble_while_building_names_the_file():
     d = station.parse(GOOD.format(1), "a.toml")
     d.data_link["no_such_setting"] = 1.0

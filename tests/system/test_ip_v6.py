@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The IP client with an IPv6 address of its own: ping over HF, and its ICMPv6 errors."""
 import subprocess
+import sys
 
 from gnuradio import hf
 from gnuradio.hf import netns, pair
@@ -42,3 +43,14 @@ def test_both_families_cross():
 def test_wrong_addresses_are_named(address):
     with pytest.raises(ValueError, match="10.66.0.1/24, fd66::1/64"):
         hf.ip_client("hf9", address, [])
+
+
+@pytest.mark.skipif(netns.why_not() is not None, reason=str(netns.why_not()))
+def test_a_system_without_ipv6_is_named():
+    code = ("from gnuradio import hf\n"
+            "try:\n    hf.ip_client('hf9', '10.66.9.1/24, fd66::1/64', []).start()\n"
+            "except RuntimeError as error:\n    print(error)")
+    done = subprocess.run(
+        ["unshare", "-n", "sh", "-c", 'sysctl -qw net.ipv6.conf.default.disable_ipv6=1; "$@"',
+         "sh", sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert "IPv6 is switched off" in done.stdout and "root" not in done.stdout, done.stderr

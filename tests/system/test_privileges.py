@@ -2,6 +2,7 @@
 """Rights that hf run needs, and that it drops all others."""
 import os
 import pwd
+import shutil
 import signal
 import subprocess
 import sys
@@ -112,6 +113,20 @@ def test_no_right_is_left_but_what_was_given(way, space, files):
     shown = subprocess.run(space.command("ip", "-o", "link"), capture_output=True, text=True,
                            check=True).stdout
     assert "hf1" not in shown and "hf2" not in shown
+
+
+def test_a_home_that_may_not_be_looked_into_is_no_trouble(tmp_path):
+    """GNU Radio would abort the program."""
+    if not nobody_may_read():
+        pytest.skip("nobody may not read the build")
+    os.chmod(tmp_path, 0o700)
+    command = shutil.which("hf")
+    assert command is not None
+    done = subprocess.run(["setpriv", "--reuid=nobody", "--clear-groups", command, "info"],
+                          cwd="/", env={**os.environ, "HOME": str(tmp_path / "home")},
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "GNU Radio" in done.stdout
 
 
 def test_a_station_alone_is_told_what_it_needs(files):

@@ -56,7 +56,8 @@ class WebService(service.Service):
             self._loop.do(self._open())
         except OSError as error:
             self.close()
-            raise RuntimeError(f"{self._where}[web] {error.strerror or error}") from None
+            of = f"{error.filename}: " if error.filename else ""
+            raise RuntimeError(f"{self._where}[web] {of}{error.strerror or error}") from None
         self._extend(d)
 
     @property
