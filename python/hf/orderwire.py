@@ -18,9 +18,8 @@ from .sis import s5066
 
 SAP = 5
 QUESTION, ANSWER = b"  \r\n", b" \r\n"
-#: Wait for the answer after the node has confirmed the question, s: the longest transmission that
-#: the EOT field of STANAG 5066 can announce.
-ANSWER_S = 127.5
+#: Wait for the answer after the node has confirmed the question, s: the longest transmission.
+ANSWER_S = s5066.MAX_EOT_S
 #: Peers whose abilities are kept, and texts that wait for an answer.
 MAX_PEERS, MAX_HELD = 1000, 100
 

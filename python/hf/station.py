@@ -12,9 +12,6 @@ from .radio_tables import Ptt, Radio, Rig, Sdr
 from .station_tables import (Ale, Auth, Capture, Dns, Host, IpClient, Mail, MailRoute, ModemClient,
                              ModemServer, Pep, Record, SisServer, StationError, Web, words_of)
 
-#: Longest transmission after the first D_PDU (STANAG 5066 Annex C: EOT has 8 bits of 0.5 s).
-MAX_TRANSMISSION_S = 127.5
-
 
 @dataclass
 class Description:
@@ -226,7 +223,7 @@ def longest_transmission_octets(mode: str) -> int:
     """
     timing = _hf.timing(_hf.mode(_hf.fastest_mode(mode)))
     block = timing.block_begin(1) - timing.block_begin(0)
-    return max(timing.octets_in(int(MAX_TRANSMISSION_S / block)), 2048)
+    return max(timing.octets_in(int(_hf.s5066.MAX_EOT_S / block)), 2048)
 
 
 def _listed(blocks: Any) -> List[Any]:

@@ -14,7 +14,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr double longest_transmission_s = 127.5;
 constexpr uint8_t flood_sap = 3, message_sap = 5;
 
 struct flow_case {
@@ -89,9 +88,9 @@ TEST_P(flow_control, a_polite_client_waits_one_transmission_at_most)
     // After that pause the side that has sent may send again, if its transmission of whole
     // blocks was shorter than the longest duration.
     const double again_s =
-        c.two_way && c.mode == std::string("4539-600S") ? longest_transmission_s : 0;
+        c.two_way && c.mode == std::string("4539-600S") ? s5066::max_eot_s : 0;
     std::printf("worst %.1f s\n", worst_s);
-    EXPECT_LE(worst_s, longest_transmission_s + turns_s + rest_s + pause_s + again_s);
+    EXPECT_LE(worst_s, s5066::max_eot_s + turns_s + rest_s + pause_s + again_s);
     const double share = 8.0 *
                          static_cast<double>(flood_sink.octets() + back_sink.octets()) /
                          (to_seconds(when) * rate_bps);

@@ -4,6 +4,7 @@
 
 #include "s5066/auth/auth_config.h"
 #include "s5066/words/address.h"
+#include "s5066/words/max_eot.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -38,10 +39,10 @@ struct node_config {
     size_t segment_octets = 0;
     unsigned max_expedited = 16; //!< expedited C_PDUs waiting for one peer, 1 to 1000
     unsigned window = 128;       //!< unacknowledged D_PDUs per peer, 1 to 128
-    double max_transmission_s = 127.5; //!< from the first D_PDU, 1 to 127.5
+    double max_transmission_s = max_eot_s; //!< from the first D_PDU, 1 to 127.5
 
     //! Longest transmission to a group. If over 127.5 s, EOT is 0 until the last 127.5 s.
-    double broadcast_s = 127.5;
+    double broadcast_s = max_eot_s;
     unsigned sync_errors = 0; //!< wrong bits allowed in a received sync word, 0 to 3
     /*! \brief Memory for damaged copies of a segment. 0: none. 1: two copies, as octets.
      *         2: also all copies as soft bits, if the modem gives them.

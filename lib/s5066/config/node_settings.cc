@@ -91,7 +91,7 @@ const std::vector<setting>& all_settings()
               "unacknowledged D_PDUs allowed per peer"),
         field("max_expedited", &node_config::max_expedited, 1, 1000, "C_PDUs",
               "expedited C_PDUs that may wait for a peer; one is sent at a time"),
-        field("max_transmission_s", &node_config::max_transmission_s, 1, 127.5, "s",
+        field("max_transmission_s", &node_config::max_transmission_s, 1, max_eot_s, "s",
               "longest transmission, from the first D_PDU on"),
         field("broadcast_s", &node_config::broadcast_s, 1, 3600, "s",
               "longest transmission to a group; EOT is 0 until its last 127.5 s"),

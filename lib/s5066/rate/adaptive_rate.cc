@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/rate/adaptive_rate.h"
 
+#include "s5066/words/max_eot.h"
 #include "waveform/timing.h"
 
 #include <algorithm>
@@ -18,7 +19,6 @@ constexpr size_t max_stations = 256;
 // (examples/scenarios/fast-fading.toml), and loses where a slow fade was the reason (hf
 // bench link, rate adaptation, Poor).
 constexpr unsigned max_unheard = 2, others_before_again = 8;
-constexpr double longest_transmission_s = 127.5;
 // Duration of the first transmission to a peer, in a guessed mode.
 constexpr double first_s = 10;
 // Duration of the first transmission in a mode to which silence led. A channel that was
@@ -303,7 +303,7 @@ double adaptive_rate_policy::longest_s(const tx_context& c) const
     const bool known =
         it != d_stations.end() && (it->second.advised || it->second.out.known());
     if (c.peer.is_group()) {
-        return longest_transmission_s;
+        return max_eot_s;
     }
     if (!known) {
         return first_s;
@@ -312,7 +312,7 @@ double adaptive_rate_policy::longest_s(const tx_context& c) const
     if (s.proven && needed_db(s.last) <= needed_db(*s.proven)) {
         const bool fell =
             s.fell_from && needed_db(s.last) <= needed_db(*s.fell_from) - fall_db;
-        return fell ? after_fall_s : longest_transmission_s;
+        return fell ? after_fall_s : max_eot_s;
     }
     // All of it may be lost, so its length limits the cost of a failure.
     const auto t = kernel::timing_of(s.last);

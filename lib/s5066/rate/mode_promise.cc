@@ -4,6 +4,7 @@
 
 #include "s5066/rate/block_errors.h"
 #include "s5066/rate/rate_policy.h"
+#include "s5066/words/max_eot.h"
 #include "waveform/description.h"
 #include "waveform/timing.h"
 
@@ -32,7 +33,6 @@ namespace {
 
 constexpr double lowest_db = -20, highest_db = 45, step_db = 0.5;
 constexpr size_t steps = static_cast<size_t>((highest_db - lowest_db) / step_db) + 1;
-constexpr double longest_transmission_s = 127.5;
 // Header of a data D_PDU with usual addresses, and the CRC of its segment (C.3.2).
 constexpr double header_octets = 20;
 // An answer: an ACK with some selective acknowledgements. Both turnarounds and the
@@ -86,7 +86,7 @@ double windowed_transmission_s(double d_pdu_s, double lost, unsigned window)
             0.5 + (std::log(std::max(fresh, 1.0)) + euler) / -std::log(q);
         fresh = window / std::max(rounds, 1.0);
     }
-    return std::min(longest_transmission_s,
+    return std::min(max_eot_s,
                     std::min(fresh / (1 - q), double(window)) * d_pdu_s);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "s5066/words/address.h"
+#include "s5066/words/max_eot.h"
 
 #include <hf/mode.h>
 #include <hf/modem_user.h>
@@ -81,7 +82,7 @@ public:
     virtual double longest_s(const tx_context& c) const
     {
         (void)c;
-        return 127.5;
+        return max_eot_s;
     }
     //! A transmission of \p peer was heard.
     virtual void on_reception(station_time now, address peer, const reception& r)

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sim/transfers/real_transfer.h"
 
+#include "s5066/words/max_eot.h"
 #include "sim/stations/traffic_client.h"
 
 #include <algorithm>
@@ -29,14 +30,13 @@ s5066::node_config node_of(const real_transfer& t, size_t k)
 // than in any narrowband mode.
 uint64_t outstanding_of(const std::string& text)
 {
-    constexpr double longest_transmission_s = 127.5;
     const traffic_client::config usual;
     const mode m = fastest_mode(text);
     return m.bandwidth_hz == 3000
                ? usual.outstanding
                : std::max(
                      usual.outstanding,
-                     static_cast<uint64_t>(2 * longest_transmission_s * m.rate_bps / 8));
+                     static_cast<uint64_t>(2 * s5066::max_eot_s * m.rate_bps / 8));
 }
 
 } // namespace

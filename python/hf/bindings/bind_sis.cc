@@ -6,6 +6,7 @@
 #include "s5066/clients/rcop.h"
 #include "s5066/pdu/d_pdu.h"
 #include "s5066/pdu/s_primitive.h"
+#include "s5066/words/max_eot.h"
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -387,6 +388,7 @@ void bind_sis(py::module& m)
 {
     auto s = m.def_submodule("s5066", "Formats of STANAG 5066 for SIS clients.");
     s.attr("MTU") = sis_mtu;
+    s.attr("MAX_EOT_S") = max_eot_s;
     s.def(
         "d_pdu_name",
         [](unsigned type) { return to_string(static_cast<d_pdu_type>(type & 0xf)); },

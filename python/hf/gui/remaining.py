@@ -5,10 +5,9 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Deque, List, Optional, Tuple
 
+from .. import hf_python as _hf
 from .words import mode_bps
 
-#: Longest transmission of STANAG 5066 (its EOT field), s. Assumed before there were two.
-LONGEST_S = 127.5
 #: Share of a mode's rate that data have before anything was measured. The rest is preambles and
 #: headers. It counts as much as PRIOR_S of transmission, as a first transmission is a short sample
 #: after which the data link chooses other segments.
@@ -142,7 +141,8 @@ class Remaining:
             fresh, again = again, 0.0
         lost = fresh * max(0.0, 1 - share / PRIOR)
         air = 8 * (unsent / share + (again + lost) / PRIOR) / bps
-        longest = max(self._lengths) if len(self._lengths) > 1 else LONGEST_S
+        # Before there were two transmissions, the longest is assumed.
+        longest = max(self._lengths) if len(self._lengths) > 1 else _hf.s5066.MAX_EOT_S
         answer = _mean(self._answers, min(passed, _mean(self._turns, passed)))
         turn = max(answer, _mean(self._turns, passed))
         if self._now is not None:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "s5066/pdu/d_pdu.h"
+#include "s5066/words/max_eot.h"
 #include "waveform/timing.h"
 
 #include <hf/mode.h>
@@ -18,9 +19,6 @@ namespace gr::hf::s5066 {
 constexpr unsigned usual_ack_copies = 2;
 
 struct peer;
-
-//! Longest time that EOT can express, s (C.3.2.3).
-constexpr double max_eot_s = 127.5;
 
 //! Interleaver blocks that end within \p s seconds of the start of the first one; at
 //! least one.
