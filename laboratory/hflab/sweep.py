@@ -14,8 +14,8 @@ import os
 from typing import Any, Callable, Deque, Dict, Generic, IO, Iterable, Iterator, List, NamedTuple, \
     Optional, Sequence, Tuple, Type, TypeVar, Union, get_type_hints
 
-from gnuradio.hf import output
 from gnuradio.hf.options import option
+from gnuradio.hf.system import output
 
 Row = TypeVar("Row")
 

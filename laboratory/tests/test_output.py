@@ -2,8 +2,8 @@
 """Files that measurements write: they overwrite no input and no foreign file."""
 import pytest
 
-from gnuradio.hf import output
 from gnuradio.hf.simulation.block_errors import Point
+from gnuradio.hf.system import output
 from hflab.cli import tcp
 from hflab.receiver import ber
 

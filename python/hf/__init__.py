@@ -20,8 +20,9 @@ _MODULES = {_name.split(".")[0] for _name in _os.listdir(_os.path.dirname(__file
 
 def _load() -> None:
     """The blocks and engines. They take half a second, so that `hf --help` does without."""
-    from . import hf_python, settings
-    from .combination import combine
+    from . import hf_python
+    from .signals.combination import combine
+    from .station import settings
     blocks = {name: value for name, value in vars(hf_python).items() if name[0] != "_"}
     globals().update({**blocks, **globals(), "combine": combine, "_loaded": True})
     settings.document()

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from gnuradio import analog, blocks, gr, hf
-from gnuradio.hf import station, watch
+from gnuradio.hf import station
+from gnuradio.hf.station import watch
 
 from flow import wait_for
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import re
 
 from gnuradio import hf
-from gnuradio.hf import ale_tuner, running, station
+from gnuradio.hf import station
+from gnuradio.hf.station import ale_tuner, running
 import pmt
 import pytest
 

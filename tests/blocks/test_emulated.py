@@ -3,9 +3,9 @@
 import time
 
 from gnuradio import blocks, gr, hf
-from gnuradio.hf import watch
-from gnuradio.hf.station import Description, Station, StationError
 from gnuradio.hf.simulation import simulator
+from gnuradio.hf.station import watch
+from gnuradio.hf.station import Description, Station, StationError
 import pmt
 import pytest
 

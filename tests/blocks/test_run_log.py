@@ -6,7 +6,8 @@ import time
 import pytest
 
 from gnuradio import hf
-from gnuradio.hf import running, station
+from gnuradio.hf import station
+from gnuradio.hf.station import running
 
 OCTETS = 6000
 

@@ -9,9 +9,12 @@ import tempfile
 import threading
 import time
 
-from gnuradio.hf import files, netns, pair, sis, station
+from gnuradio.hf import sis, station
 from gnuradio.hf.gui import snapshot
+from gnuradio.hf.sis import files
 from gnuradio.hf.sis import s5066
+from gnuradio.hf.station import pair
+from gnuradio.hf.system import netns
 
 #: Mode, octets of the file, bit error rate. Each needs two transmissions at least.
 CASES = (("4539-2400L", 60000, 0), ("4539-4800L", 60000, 0), ("4539-9600L", 150000, 0),

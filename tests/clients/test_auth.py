@@ -9,10 +9,11 @@ import time
 
 from click.testing import CliRunner
 from gnuradio import blocks, gr, hf
-from gnuradio.hf import auth, station
+from gnuradio.hf import station
 from gnuradio.hf.cli import top
 from gnuradio.hf.cli.auth import command
 from gnuradio.hf.gui import glance, problems
+from gnuradio.hf.station import auth
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

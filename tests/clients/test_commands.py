@@ -308,7 +308,7 @@ def test_the_picture_of_send_only_shows_what_was_submitted(monkeypatch, tmp_path
                                                            label):
     from matplotlib import axes
     from gnuradio.hf.pictures import throughput
-    from gnuradio.hf.console import Sample
+    from gnuradio.hf.sis.console import Sample
     drawn = []
     plain = axes.Axes.plot
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """HFCHAT: text beyond ASCII arrives as sent, or is refused before it is sent."""
-from gnuradio.hf import orderwire, sis
-from gnuradio.hf.orderwire import ANSWER, ANSWER_S, QUESTION, Orderwire
+from gnuradio.hf import sis
+from gnuradio.hf.sis import orderwire
 from gnuradio.hf.sis import s5066
+from gnuradio.hf.sis.orderwire import ANSWER, ANSWER_S, QUESTION, Orderwire
 import pytest
 
 

@@ -4,8 +4,8 @@ import time
 import tracemalloc
 
 from bench_day import Day, bounds, period
-from gnuradio.hf import watch
 from gnuradio.hf.gui import d_pdus, snapshot
+from gnuradio.hf.station import watch
 import pmt
 import pytest
 

@@ -4,8 +4,8 @@ import json
 import random
 import time
 
-from gnuradio.hf import netns
 from gnuradio.hf.gui import messages
+from gnuradio.hf.system import netns
 import pytest
 from test_web import ask, chromium, live, page, tab, until
 

@@ -5,9 +5,9 @@ import json
 import os
 from types import SimpleNamespace
 
-from gnuradio.hf import ale_view
 from gnuradio.hf.cli import top
 from gnuradio.hf.gui import glance, web
+from gnuradio.hf.station import ale_view
 from gnuradio.hf.trial import measure, runner
 import pytest
 from rich.console import Console

@@ -7,7 +7,8 @@ import threading
 import time
 
 from gnuradio import gr, hf
-from gnuradio.hf import orderwire, sis, station
+from gnuradio.hf import sis, station
+from gnuradio.hf.sis import orderwire
 from gnuradio.hf.sis import s5066
 import pytest
 

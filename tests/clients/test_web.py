@@ -18,8 +18,8 @@ import time
 import urllib.error
 import urllib.request
 
-from gnuradio.hf import watch
 from gnuradio.hf.gui import d_pdus, snapshot, web
+from gnuradio.hf.station import watch
 import pytest
 from stations import hf
 

@@ -14,8 +14,9 @@ import tempfile
 import time
 from typing import Callable, Dict, List, Optional
 
-from gnuradio.hf import netns, pair
 from gnuradio.hf.options import option
+from gnuradio.hf.station import pair
+from gnuradio.hf.system import netns
 from sessions import CALL_OF, Stations
 
 #: The ports as Pat calls them, and the longest time from connected to disconnected at 9600S on

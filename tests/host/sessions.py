@@ -11,9 +11,10 @@ import random
 import socket
 from typing import Any, Callable, Counter as Counts, Dict, List, Optional, Tuple
 
-from gnuradio.hf import pair, station
+from gnuradio.hf import station
 from gnuradio.hf.host import HostPorts
 from gnuradio.hf.options import option
+from gnuradio.hf.station import pair
 
 CALLS = {"LA1AAA": "1.2.0.1", "LA1BBB": "1.2.0.2"}
 CALL_OF = {"A": "LA1AAA", "B": "LA1BBB"}

@@ -9,12 +9,13 @@ import os
 import socket
 
 import browsers
-from gnuradio.hf import first_octets, pair
 from gnuradio.hf.host.agwpe import AgwpePort
 from gnuradio.hf.host.ardop import ArdopPort
 from gnuradio.hf.host.engine import Engine
 from gnuradio.hf.host.kiss import KissPort
 from gnuradio.hf.host.vara import VaraPort
+from gnuradio.hf.station import pair
+from gnuradio.hf.system import first_octets
 import sessions
 from gnuradio.hf.mail import hmtp, intake
 from gnuradio.hf.sis import s5066

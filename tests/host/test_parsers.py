@@ -5,9 +5,10 @@ import random
 
 import pytest
 
-from gnuradio.hf import callsigns, station
+from gnuradio.hf import station
 from gnuradio.hf.host import agwpe, ax25, greeting
 from gnuradio.hf.host.greeting import Greeting
+from gnuradio.hf.station import callsigns
 
 
 def test_call_signs_have_a_normal_form_and_a_node():

@@ -7,8 +7,9 @@ import struct
 
 import pytest
 
-from gnuradio.hf import first_octets, pair
 from gnuradio.hf.host import agwpe, ax25
+from gnuradio.hf.station import pair
+from gnuradio.hf.system import first_octets
 import sessions
 from sessions import Program
 

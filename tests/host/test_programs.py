@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from gnuradio.hf import pair
+from gnuradio.hf.station import pair
 import pat
 import sessions
 

@@ -5,7 +5,8 @@ import threading
 import time
 
 from aiosmtpd.controller import Controller
-from gnuradio.hf import mail, pair, station
+from gnuradio.hf import mail, station
+from gnuradio.hf.station import pair
 
 DOMAINS = {"A": "ship.example", "B": "shore.example"}
 #: Lines that begin with dots, and octets over 127.

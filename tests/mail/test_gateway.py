@@ -8,9 +8,11 @@ import subprocess
 import threading
 
 from click.testing import CliRunner
-from gnuradio.hf import netns, pair, sis, station
+from gnuradio.hf import sis, station
 from gnuradio.hf.cli import hf as command
 from gnuradio.hf.mail import delivery
+from gnuradio.hf.station import pair
+from gnuradio.hf.system import netns
 import mail_pair
 import pytest
 

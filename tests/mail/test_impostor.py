@@ -5,7 +5,8 @@ import smtplib
 import time
 
 from gnuradio import gr, hf
-from gnuradio.hf import auth, mail, pair, station
+from gnuradio.hf import mail, station
+from gnuradio.hf.station import auth, pair
 import mail_pair
 import pytest
 

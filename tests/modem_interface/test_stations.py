@@ -10,7 +10,8 @@ import subprocess
 import time
 
 from gnuradio import gr, hf
-from gnuradio.hf import netns, station
+from gnuradio.hf import station
+from gnuradio.hf.system import netns
 import pytest
 
 SPEED = 20

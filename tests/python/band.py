@@ -6,7 +6,7 @@ import json
 import subprocess
 
 from gnuradio import hf
-from gnuradio.hf import sigmf
+from gnuradio.hf.recordings import sigmf
 import numpy as np
 
 RATE, NARROW = 96000, 9600

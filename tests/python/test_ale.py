@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from gnuradio import hf
-from gnuradio.hf import ale, wav
+from gnuradio.hf.recordings import wav
+from gnuradio.hf.signals import ale
 
 
 def run(*arguments: Any, **options: Any) -> subprocess.CompletedProcess:

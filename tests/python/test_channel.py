@@ -7,11 +7,11 @@ import pytest
 from click.testing import CliRunner
 from gnuradio import blocks, gr, hf
 
-from gnuradio.hf import sigmf, wav
+from gnuradio.hf.channels import impair
 from gnuradio.hf.cli.channel import command
 from gnuradio.hf.cli.demodulate import command as demodulate
 from gnuradio.hf.cli.modulate import command as modulate
-from gnuradio.hf.channels import impair
+from gnuradio.hf.recordings import sigmf, wav
 
 SPEC = "moderate snr=25 offset=20 clock=20 impulses=1:10 carriers=900:-30 step=-3:0.7"
 

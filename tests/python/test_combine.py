@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from gnuradio import hf as module
-from gnuradio.hf import combination, demodulation, wav
+from gnuradio.hf.recordings import wav
+from gnuradio.hf.signals import combination, demodulation
 
 MODE = "4539-3200S"
 MESSAGE = np.random.default_rng(1).bytes(3000)

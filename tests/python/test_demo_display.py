@@ -3,9 +3,9 @@
 import io
 from types import SimpleNamespace
 
-from gnuradio.hf import watch
 from gnuradio.hf.cli import demo
 from gnuradio.hf.simulation import demo as exchange
+from gnuradio.hf.station import watch
 import pytest
 from rich.console import Console
 

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from gnuradio import hf as module
-from gnuradio.hf import demodulation, recording
+from gnuradio.hf.recordings import recording
+from gnuradio.hf.signals import demodulation
 
 MESSAGE = b"THE QUICK BROWN FOX JUMPS OVER THE LAZY DOG 1234567890"
 RECORDINGS = Path(os.environ.get("HF_RECORDINGS") or

@@ -9,8 +9,9 @@ import numpy as np
 import pmt
 import pytest
 
-from gnuradio.hf import demodulation, sigmf, wav
 from gnuradio.hf.cli.demodulate import command as demodulate
+from gnuradio.hf.recordings import sigmf, wav
+from gnuradio.hf.signals import demodulation
 
 MODE = "4539-6400S"
 MESSAGE = np.random.default_rng(1).integers(0, 256, 3200, dtype=np.uint8).tobytes()

@@ -2,7 +2,8 @@
 """Files over a SIS server: only its own receipt, from where it went, ends a file."""
 from collections import deque
 
-from gnuradio.hf import files, sis
+from gnuradio.hf import sis
+from gnuradio.hf.sis import files
 from gnuradio.hf.sis import s5066
 import pytest
 

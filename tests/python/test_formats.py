@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 import soundfile
 
-from gnuradio.hf import hf_python, modulation, recording, sigmf
+from gnuradio.hf import hf_python
+from gnuradio.hf.recordings import recording, sigmf
+from gnuradio.hf.signals import modulation
 
 MESSAGE = bytes(range(256)) * 2
 RATE = 48000

@@ -9,7 +9,7 @@ import re
 import subprocess
 
 from gnuradio import hf
-from gnuradio.hf import settings
+from gnuradio.hf.station import settings
 import pmt
 import pytest
 

@@ -11,10 +11,11 @@ import pytest
 from click.testing import CliRunner
 from gnuradio import gr, hf
 
-from gnuradio.hf import channel_file, recording, sigmf, station
+from gnuradio.hf import station
+from gnuradio.hf.channels import learn, tap_estimator
 from gnuradio.hf.cli.channel import command
 from gnuradio.hf.cli.demodulate import command as demodulate
-from gnuradio.hf.channels import learn, tap_estimator
+from gnuradio.hf.recordings import channel_file, recording, sigmf
 from gnuradio.hf.trial import findings
 
 

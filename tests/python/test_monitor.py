@@ -5,7 +5,7 @@ import os
 import re
 
 from gnuradio import hf as module
-from gnuradio.hf import sigmf
+from gnuradio.hf.recordings import sigmf
 import numpy as np
 import pytest
 import band

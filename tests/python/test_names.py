@@ -3,8 +3,9 @@
 import pytest
 
 from gnuradio import hf
-from gnuradio.hf import names, running, station
+from gnuradio.hf import station
 from gnuradio.hf.gui import messages, snapshot
+from gnuradio.hf.station import names, running
 
 FILE = """address = "1.2.0.1"
 mode = "4539-9600S"

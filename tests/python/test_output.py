@@ -15,8 +15,10 @@ import numpy as np
 import pytest
 
 from gnuradio import blocks, gr
-from gnuradio.hf import output, sigmf, station
+from gnuradio.hf import station
 from gnuradio.hf.cli import console, hf as hf_group, run, sim
+from gnuradio.hf.recordings import sigmf
+from gnuradio.hf.system import output
 
 MESSAGE = b"the only copy of something that matters\n"
 MODULATE = ("modulate", "--mode", "4539-2400S")

@@ -7,9 +7,11 @@ from typing import Any, Callable, Dict, List, Tuple
 import numpy as np
 import pytest
 
-from gnuradio.hf import console, output, watch
 from gnuradio.hf.channels import learn, tap_estimator
 from gnuradio.hf.simulation import scenarios
+from gnuradio.hf.sis import console
+from gnuradio.hf.station import watch
+from gnuradio.hf.system import output
 from figures import inspect_figure
 from gnuradio.hf.pictures import exchange, style, throughput, timeline
 

@@ -13,9 +13,10 @@ import pytest
 from rich.console import Console
 
 from gnuradio import hf
-from gnuradio.hf import demodulation, modulation, recording, wav
-from gnuradio.hf.cli import _progress
 from gnuradio.hf.channels import impair, learn
+from gnuradio.hf.cli import _progress
+from gnuradio.hf.recordings import recording, wav
+from gnuradio.hf.signals import demodulation, modulation
 from gnuradio.hf.simulation import scenarios
 from gnuradio.hf.simulation import simulator
 

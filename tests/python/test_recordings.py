@@ -8,7 +8,8 @@ import struct
 import numpy as np
 import pytest
 
-from gnuradio.hf import audio_to_baseband, baseband_to_audio, recording, wav
+from gnuradio.hf import audio_to_baseband, baseband_to_audio
+from gnuradio.hf.recordings import recording, wav
 
 
 def tone(rate: float, frequency: float, seconds: float, real: bool = True) -> np.ndarray:

@@ -143,14 +143,16 @@ def test_what_a_room_has_for_itself_it_uses():
 
 
 @pytest.mark.parametrize("own, name, wrong", [
-    (LIBRARY, "gnuradio.hf.cli.fail", True), (LIBRARY, "gnuradio.hf.simulation.demo", True),
+    ("station", "gnuradio.hf.cli.fail", True),
+    ("system", "gnuradio.hf.station.pair", True),
+    (LIBRARY, "gnuradio.hf.simulation.demo", True),
     ("simulation", "gnuradio.hf.cli.sim", True), ("simulation", "click", True),
     (LIBRARY, "rich.table", True), ("cli", "matplotlib.pyplot", True),
     (LIBRARY, "scipy.stats", True), ("bindings", "gnuradio.hf.station", True),
     ("simulation", "gnuradio.hf.station", False), ("channels", "scipy.stats", False),
     ("channels", "gnuradio.hf.simulation.demo", True), ("pictures", "matplotlib.pyplot", False),
     ("simulation", "gnuradio.hf.hf_python", False), ("cli", "gnuradio.hf.channels.learn", False),
-    ("cli", "gnuradio.hf.cli.fail", False), (LIBRARY, "gnuradio.hf.output", False),
+    ("cli", "gnuradio.hf.cli.fail", False), ("recordings", "gnuradio.hf.system.output", False),
     ("cli", "click", False), ("cli", "gnuradio.gr", False), ("cli", "hflab.sweep", True)])
 def test_wrong_imports_are_seen_and_right_ones_are_not(own, name, wrong):
     assert bool(fault(own, tuple(name.split(".")), rooms())) == wrong

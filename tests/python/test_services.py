@@ -10,7 +10,8 @@ from gnuradio import gr
 import pytest
 
 from gnuradio import hf
-from gnuradio.hf import pair, running, service, station
+from gnuradio.hf import station
+from gnuradio.hf.station import pair, running, service
 
 NAME, PORT = "sham.internal", 8599
 

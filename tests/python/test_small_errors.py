@@ -3,7 +3,8 @@
 import os
 import subprocess
 
-from gnuradio.hf import files, station
+from gnuradio.hf import station
+from gnuradio.hf.sis import files
 import pytest
 
 

@@ -7,8 +7,9 @@ import typing
 
 from click.testing import CliRunner
 from gnuradio import blocks, gr
-from gnuradio.hf import station, tables
+from gnuradio.hf import station
 from gnuradio.hf.cli.run import command
+from gnuradio.hf.station import tables
 import pytest
 
 GOOD = 'address = "1.2.0.{}"\nmode = "4539-600S"\n'

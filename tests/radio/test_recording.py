@@ -6,8 +6,8 @@ import re
 import subprocess
 
 from gnuradio import blocks, gr
-from gnuradio.hf import sigmf
 from gnuradio.hf.radio import recorder
+from gnuradio.hf.recordings import sigmf
 import numpy as np
 import pmt
 import pytest

@@ -4,8 +4,9 @@ their page and the operator's lines use it without knowing it."""
 import time
 
 from gnuradio import hf
-from gnuradio.hf import edge, radio, radio_tables, running, station
+from gnuradio.hf import radio, station
 from gnuradio.hf.gui import snapshot
+from gnuradio.hf.station import edge, radio_tables, running
 
 OCTETS = 3000
 

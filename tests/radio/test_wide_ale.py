@@ -3,7 +3,8 @@
 import os
 
 from gnuradio import hf
-from gnuradio.hf import radio, running, station
+from gnuradio.hf import radio, station
+from gnuradio.hf.station import running
 import numpy as np
 import pytest
 from air import Air, PLUGINS, args

@@ -6,8 +6,9 @@ import subprocess
 import time
 
 from gnuradio import gr, hf
-from gnuradio.hf import station, watch
+from gnuradio.hf import station
 from gnuradio.hf.simulation import simulator
+from gnuradio.hf.station import watch
 import numpy as np
 import pytest
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from gnuradio.hf import netns
+from gnuradio.hf.system import netns
 
 
 def run(*arguments, folder, prefix=(), **options):

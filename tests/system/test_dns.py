@@ -9,7 +9,8 @@ import sys
 import time
 
 from gnuradio import gr, hf
-from gnuradio.hf import netns, station
+from gnuradio.hf import station
+from gnuradio.hf.system import netns
 import pytest
 
 MODE = "4539-9600US"

@@ -7,9 +7,10 @@ import sys
 import time
 import urllib.request
 
-from gnuradio.hf import netns, pair
 from gnuradio.hf.cli import top
 from gnuradio.hf.gui import snapshot, web, words
+from gnuradio.hf.station import pair
+from gnuradio.hf.system import netns
 import pytest
 from rich.console import Console
 

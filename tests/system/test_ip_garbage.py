@@ -8,7 +8,8 @@ import subprocess
 import sys
 import time
 
-from gnuradio.hf import netns, pair
+from gnuradio.hf.station import pair
+from gnuradio.hf.system import netns
 import pytest
 
 pytestmark = pytest.mark.skipif(netns.why_not() is not None, reason=str(netns.why_not()))

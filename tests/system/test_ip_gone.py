@@ -3,7 +3,8 @@
 import subprocess
 import time
 
-from gnuradio.hf import netns, pair, watch
+from gnuradio.hf.station import pair, watch
+from gnuradio.hf.system import netns
 import pytest
 
 pytestmark = pytest.mark.skipif(netns.why_not() is not None, reason=str(netns.why_not()))

@@ -4,7 +4,8 @@ import subprocess
 import sys
 
 from gnuradio import hf
-from gnuradio.hf import netns, pair
+from gnuradio.hf.station import pair
+from gnuradio.hf.system import netns
 import pytest
 
 ADDRESSES = {"A": "fd66::1", "B": "fd66::2"}

@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 
-from gnuradio.hf import netns
+from gnuradio.hf.system import netns
 import pytest
 
 

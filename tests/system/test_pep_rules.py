@@ -3,7 +3,9 @@
 import subprocess
 
 from gnuradio import hf
-from gnuradio.hf import netns, nftables, pair, station
+from gnuradio.hf import station
+from gnuradio.hf.station import pair
+from gnuradio.hf.system import netns, nftables
 import pytest
 
 

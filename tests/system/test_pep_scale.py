@@ -9,7 +9,9 @@ import resource
 import socket
 import time
 
-from gnuradio.hf import netns, pair, station
+from gnuradio.hf import station
+from gnuradio.hf.station import pair
+from gnuradio.hf.system import netns
 import pytest
 
 CONNECTIONS = 500

@@ -6,8 +6,9 @@ import subprocess
 import sys
 import time
 
-from gnuradio.hf import netns, pair, watch
 from gnuradio.hf import hf_python as _hf
+from gnuradio.hf.station import pair, watch
+from gnuradio.hf.system import netns
 import pytest
 from tls_server import NAME, PORTS
 

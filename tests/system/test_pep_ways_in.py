@@ -9,7 +9,9 @@ import sys
 import time
 
 from gnuradio import gr, hf
-from gnuradio.hf import netns, nftables, station, watch
+from gnuradio.hf import station
+from gnuradio.hf.station import watch
+from gnuradio.hf.system import netns, nftables
 import pytest
 
 MODE = "4539-9600US"

@@ -9,7 +9,7 @@ import sys
 import time
 
 from gnuradio import hf
-from gnuradio.hf import netns
+from gnuradio.hf.system import netns
 import pytest
 
 HF = [sys.executable, "-c", "from gnuradio.hf.cli import main; main()"]

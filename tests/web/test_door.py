@@ -12,8 +12,9 @@ from urllib.parse import urlencode
 from click.testing import CliRunner
 import pytest
 
-from gnuradio.hf import pair, station
+from gnuradio.hf import station
 from gnuradio.hf.cli import hf
+from gnuradio.hf.station import pair
 from gnuradio.hf.web import script, shore
 from gnuradio.hf.web.service import WebService
 import sites

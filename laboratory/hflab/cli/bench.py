@@ -6,16 +6,16 @@ from typing import Optional, Sequence, Tuple
 
 import click
 
-from gnuradio.hf import output
-from .. import sweep
-from ..link import adaptive as cells, faults as simulated_faults
-from ..programs import league as modem_league
-from gnuradio.hf.simulation.block_errors import Point, read
-from ..receiver import ale as ale_receiver, block_errors, combining
 from gnuradio.hf.cli import fail
 from gnuradio.hf.cli._options import options
 from gnuradio.hf.cli._output import checked, force_option
 from gnuradio.hf.cli._progress import Progress, watched
+from gnuradio.hf.simulation.block_errors import Point, read
+from gnuradio.hf.system import output
+from .. import sweep
+from ..link import adaptive as cells, faults as simulated_faults
+from ..programs import league as modem_league
+from ..receiver import ale as ale_receiver, block_errors, combining
 from . import _bench_programs
 from ._workers import workers_of
 
@@ -203,7 +203,7 @@ def interactive(rates: Tuple[int, ...], kernel: bool, pool: sweep.Pool) -> None:
 
     Measures on the event simulator how long each waits, and how much it slows the bulk transfer.
     """
-    from gnuradio.hf import netns
+    from gnuradio.hf.system import netns
     from ..programs import interactive as measure
     unknown = set(rates) - set(measure.RATES)
     if unknown:

@@ -7,15 +7,15 @@ from typing import Callable, Iterator, List, Optional, Tuple
 
 import click
 
-from gnuradio.hf import output
-from .. import sweep
-from ..receiver import acquisition as finding, ber
-from ..receiver import standard as tables, tally
-from gnuradio.hf.options import option
 from gnuradio.hf.cli import fail
 from gnuradio.hf.cli._options import options
 from gnuradio.hf.cli._output import checked, force_option
 from gnuradio.hf.cli._progress import Progress
+from gnuradio.hf.options import option
+from gnuradio.hf.system import output
+from .. import sweep
+from ..receiver import acquisition as finding, ber
+from ..receiver import standard as tables, tally
 
 
 @click.group()

@@ -5,12 +5,12 @@ from typing import Optional
 
 import click
 
-from gnuradio.hf import output
 from gnuradio.hf.cli import fail
 from gnuradio.hf.cli._options import options
 from gnuradio.hf.cli._output import checked
 from gnuradio.hf.cli._progress import Progress
 from gnuradio.hf.options import option
+from gnuradio.hf.system import output
 from ..channel import models, validation
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from gnuradio.hf import output
 from gnuradio.hf.cli._output import checked, force_option
 from gnuradio.hf.cli._progress import Progress
+from gnuradio.hf.system import output
 from ..link import day, day_picture as drawing, propagation
 
 #: Asked of ALE: octets compared with the best single frequency, and with the clock table.

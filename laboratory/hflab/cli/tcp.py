@@ -7,10 +7,10 @@ from typing import List, Optional, Tuple
 
 import click
 
-from gnuradio.hf import output
-from ..programs import tcp as measure
 from gnuradio.hf.cli import fail
 from gnuradio.hf.cli._output import checked, force_option
+from gnuradio.hf.system import output
+from ..programs import tcp as measure
 
 
 @click.group()

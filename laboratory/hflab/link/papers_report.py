@@ -8,7 +8,7 @@ import glob
 import os
 from typing import Dict, List, Optional, Sequence
 
-from gnuradio.hf import output
+from gnuradio.hf.system import output
 from . import papers
 from .papers import Cell, Row
 

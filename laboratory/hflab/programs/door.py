@@ -19,7 +19,8 @@ import brotli
 import numpy as np
 from PIL import Image
 
-from gnuradio.hf import pair, station
+from gnuradio.hf import station
+from gnuradio.hf.station import pair
 from gnuradio.hf.web import fetch, markup, reduce, wire
 from gnuradio.hf.web.service import WebService
 from gnuradio.hf.web.store import picture_name

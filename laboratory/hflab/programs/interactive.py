@@ -8,8 +8,8 @@ import sys
 import time
 from typing import Dict, List, NamedTuple
 
+from gnuradio.hf.station import pair
 from .. import experiments
-from gnuradio.hf import pair
 from ..link import papers
 from . import kernel
 

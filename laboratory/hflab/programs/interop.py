@@ -12,7 +12,7 @@ import tempfile
 import time
 from typing import Callable, Dict, Iterator, List, NamedTuple
 
-from gnuradio.hf import netns
+from gnuradio.hf.system import netns
 
 
 class Cell(NamedTuple):

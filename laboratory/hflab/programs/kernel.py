@@ -13,7 +13,8 @@ import tempfile
 import time
 from typing import Callable, List, NamedTuple, Optional
 
-from gnuradio.hf import pair, station
+from gnuradio.hf import station
+from gnuradio.hf.station import pair
 from . import tcp
 
 SERVER_PORT = 5050

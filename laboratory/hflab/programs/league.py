@@ -16,9 +16,9 @@ import zlib
 
 import numpy as np
 
-from gnuradio.hf import demodulation
 from gnuradio.hf import hf_python as hf
 from gnuradio.hf.options import option
+from gnuradio.hf.signals import demodulation
 from .. import sweep
 from ..channel import capacity
 from .foreign_modems import Modem, RATE, Sent, ardop, codec2

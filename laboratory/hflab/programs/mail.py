@@ -15,7 +15,9 @@ import smtplib
 from aiosmtpd.controller import Controller
 
 from gnuradio.hf import mail as gateways
-from gnuradio.hf import netns, pair, station
+from gnuradio.hf import station
+from gnuradio.hf.station import pair
+from gnuradio.hf.system import netns
 from . import kernel, postfix
 
 DOMAINS = {"A": "ship.example", "B": "shore.example"}

@@ -20,8 +20,8 @@ import time
 from typing import Any, Callable, Coroutine, Dict, Iterator, List, NamedTuple, \
     Optional, Set, Tuple
 
-from gnuradio.hf import netns
 from gnuradio.hf.options import option
+from gnuradio.hf.system import netns
 from .. import sweep
 from . import kernel
 

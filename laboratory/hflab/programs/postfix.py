@@ -8,7 +8,7 @@ import subprocess
 import time
 from typing import Dict, List, Optional
 
-from gnuradio.hf import netns
+from gnuradio.hf.system import netns
 
 MASTER = "/usr/lib/postfix/sbin/master"
 #: The mail server of one side: mail for its own domain goes into a folder, other mail to the

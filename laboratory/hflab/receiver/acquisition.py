@@ -6,9 +6,9 @@ from functools import partial
 from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple
 
 from gnuradio.hf import hf_python as hf
-from .. import experiments
-from gnuradio.hf import machine
 from gnuradio.hf.options import option
+from gnuradio.hf.system import machine
+from .. import experiments
 from .. import sweep
 from . import ber, standard, tally
 

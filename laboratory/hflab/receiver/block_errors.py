@@ -5,9 +5,9 @@ import time
 from typing import Callable, Iterator, List, Optional, Tuple
 
 from gnuradio.hf import hf_python as hf
-from gnuradio.hf import machine, output
 from gnuradio.hf.options import option
 from gnuradio.hf.simulation.block_errors import Point
+from gnuradio.hf.system import machine, output
 from . import ber, standard
 
 CHANNELS = ["awgn", "moderate", "poor", "high-moderate"]

@@ -15,9 +15,10 @@ from typing import Callable, Dict, Iterable, Iterator, List, NamedTuple, Optiona
 
 import numpy as np
 
-from gnuradio.hf import combination, demodulation, recording, wav
 from gnuradio.hf import hf_python as hf
 from gnuradio.hf.options import option
+from gnuradio.hf.recordings import recording, wav
+from gnuradio.hf.signals import combination, demodulation
 from .. import sweep
 from . import ber
 

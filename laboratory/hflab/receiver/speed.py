@@ -10,8 +10,9 @@ from typing import List, NamedTuple, Optional, Tuple
 import numpy as np
 
 from gnuradio.hf import hf_python as hf
+from gnuradio.hf.recordings import recording, wav
+from gnuradio.hf.signals import demodulation
 from gnuradio.hf.simulation import simulator
-from gnuradio.hf import demodulation, recording, wav
 from . import ber, standard
 
 SAMPLE_RATE = 9600

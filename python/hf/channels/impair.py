@@ -5,7 +5,8 @@ from typing import Callable, Iterator
 import numpy as np
 
 from .. import hf_python as _hf
-from .. import output, recording, sigmf, wav
+from ..recordings import recording, sigmf, wav
+from ..system import output
 
 #: Length of the blocks in which the signal is detected, s.
 _BLOCK_S = 0.02

@@ -5,10 +5,12 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from .. import channel_file, demodulation, output, recording, sigmf
 from .. import hf_python as _hf
-from . import tap_estimator
 from ..pictures import style
+from ..recordings import channel_file, recording, sigmf
+from ..signals import demodulation
+from ..system import output
+from . import tap_estimator
 
 #: Called with the share of the work that is done.
 Progress = Callable[[float], object]

@@ -13,8 +13,9 @@ from typing import Any, Dict, List, Optional
 
 import click
 
-from .. import output, version
+from .. import version
 from ..plain_text import plain
+from ..system import output
 
 #: Commands and their summaries, in the groups of hf --help.
 GROUPS: Dict[str, Dict[str, str]] = {

@@ -6,7 +6,9 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import click
 
-from .. import combination, demodulation, output, recording
+from ..recordings import recording
+from ..signals import combination, demodulation
+from ..system import output
 from . import fail
 from ._output import checked
 from ._progress import Progress

@@ -5,7 +5,7 @@ from typing import Any, Callable, Iterator
 
 import click
 
-from .. import output
+from ..system import output
 from . import fail
 
 

@@ -6,9 +6,11 @@ from typing import Optional, Tuple
 
 import click
 
-from .. import ale, demodulation, output, recording
 from .. import hf_python as _hf
 from ..plain_text import plain
+from ..recordings import recording
+from ..signals import ale, demodulation
+from ..system import output
 from . import fail
 from ._options import options
 from ._output import checked, force_option

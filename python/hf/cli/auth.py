@@ -2,7 +2,7 @@
 """hf auth: the keys that prove who speaks."""
 import click
 
-from .. import auth
+from ..station import auth
 from . import fail
 
 #: What to do after each step of a change of keys.

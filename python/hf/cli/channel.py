@@ -8,10 +8,11 @@ from typing import List, Optional, Tuple
 
 import click
 
-from .. import output, recording, sigmf
 from ..channels import impair
 from ..options import option
 from ..radio.live_channel import LiveChannel
+from ..recordings import recording, sigmf
+from ..system import output
 from . import fail
 from ._options import options
 from ._output import checked

@@ -9,8 +9,9 @@ from typing import Any, Optional
 
 import click
 
-from .. import orderwire, sis
+from .. import sis
 from ..plain_text import plain
+from ..sis import orderwire
 from . import fail
 from ._server import NODE, server_option
 

@@ -12,9 +12,11 @@ from rich.console import Console as Terminal
 from rich.live import Live
 from rich.table import Table
 
-from .. import console, output, sis
+from .. import sis
 from ..options import option
 from ..plain_text import plain
+from ..sis import console
+from ..system import output
 from . import fail
 from ._options import options
 from ._output import checked

@@ -19,12 +19,13 @@ from rich.table import Table
 from rich.text import Text
 
 from .. import hf_python as hf
-from .. import machine, netns, output, pair, watch
 from ..gui import snapshot, web
 from ..gui import strip as on_air
+from ..options import option
 from ..pictures import exchange
 from ..simulation.demo import Demo, PINGS, goodput_text, round_trips
-from ..options import option
+from ..station import pair, watch
+from ..system import machine, netns, output
 from . import fail
 from ._options import options
 from ._output import checked, force_option

@@ -11,8 +11,10 @@ import click
 import numpy as np
 
 from .. import hf_python as _hf
-from .. import demodulation, dump, output, recording
 from ..options import option
+from ..recordings import dump, recording
+from ..signals import demodulation
+from ..system import output
 from . import _combine, fail
 from ._options import options
 from ._output import checked

@@ -5,7 +5,8 @@ from typing import Any, Dict, List, Optional
 
 import click
 
-from .. import machine, settings
+from ..station import settings
+from ..system import machine
 
 
 def _print_modes(table: List[Dict[str, Any]]) -> None:

@@ -8,9 +8,11 @@ from typing import Any, Optional, Tuple
 import click
 
 from .. import hf_python as _hf
-from .. import modulation, output, recording
 from ..options import option
-from ..sigmf import sigmf_base, sigmf_files
+from ..recordings import recording
+from ..recordings.sigmf import sigmf_base, sigmf_files
+from ..signals import modulation
+from ..system import output
 from . import fail
 from ._options import options
 from ._output import checked, force_option

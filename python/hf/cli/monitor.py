@@ -12,8 +12,11 @@ import click
 import numpy as np
 
 from .. import hf_python as _hf
-from .. import ale, demodulation, output, radio, recording, station
+from .. import radio, station
 from ..options import option
+from ..recordings import recording
+from ..signals import ale, demodulation
+from ..system import output
 from . import fail
 from ._options import options
 from ._output import checked

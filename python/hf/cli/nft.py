@@ -5,7 +5,7 @@ from typing import List, Optional, Tuple
 
 import click
 
-from .. import nftables
+from ..system import nftables
 from . import fail
 
 

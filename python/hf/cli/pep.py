@@ -6,8 +6,9 @@ from typing import Optional
 
 import click
 
-from .. import output, station
+from .. import station
 from .. import hf_python as _hf
+from ..system import output
 from . import fail
 
 

@@ -7,9 +7,11 @@ from typing import Optional
 
 import click
 
-from .. import files, output, sis
+from .. import sis
 from ..plain_text import plain
+from ..sis import files
 from ..sis import s5066
+from ..system import output
 from . import fail
 from ._output import checked
 from ._server import server_option

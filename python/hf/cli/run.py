@@ -12,10 +12,12 @@ from typing import List, Optional, Tuple
 
 import click
 
-from .. import machine, output, radio, running, service, station, version
+from .. import radio, station, version
 from ..gui import controls, snapshot, web
 from ..options import option
 from ..plain_text import plain
+from ..station import running, service
+from ..system import machine, output
 from . import fail
 from ._options import options
 

@@ -6,7 +6,8 @@ from typing import Optional
 
 import click
 
-from .. import files, sis
+from .. import sis
+from ..sis import files
 from ..sis import s5066
 from . import fail
 from ._progress import Progress

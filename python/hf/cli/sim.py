@@ -13,9 +13,9 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import hf_python as hf
-from ..simulation import simulator
-from .. import machine, output
 from ..options import option
+from ..simulation import simulator
+from ..system import machine, output
 from . import fail
 from ._options import options
 from ._output import checked

@@ -7,7 +7,8 @@ from typing import Any, List, Optional, Tuple
 
 import click
 
-from .. import output, radio
+from .. import radio
+from ..system import output
 from ..trial import plan as plans, session, store
 from . import fail
 from ._output import checked, force_option

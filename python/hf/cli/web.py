@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 
 import click
 
-from .. import output
 from ..plain_text import plain
+from ..system import output
 from . import fail
 from ._progress import Progress
 

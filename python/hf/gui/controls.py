@@ -2,7 +2,8 @@
 """What the page of running stations may change and send, with --control."""
 from typing import Any, Dict, List, Optional
 
-from .. import running, station
+from .. import station
+from ..station import running
 from . import messages, snapshot, web
 
 

@@ -8,7 +8,7 @@ from typing import Any, Deque, List
 from gnuradio import gr
 import pmt
 
-from .. import watch
+from ..station import watch
 
 #: Length of a bin, s of station time. A page shows two minutes as about two dozen bars.
 BIN_S = 5.0

@@ -8,8 +8,10 @@ import threading
 import time
 from typing import Any, Callable, Deque, Dict, List, Optional
 
-from .. import files, names, orderwire, sis
+from .. import sis
+from ..sis import files, orderwire
 from ..sis import s5066
+from ..station import names
 
 #: Longest text of a chat message, octets of UTF-8, and longest name of a file, characters.
 MAX_TEXT, MAX_NAME = 1000, 100

@@ -13,8 +13,9 @@ from gnuradio.fft import window
 import numpy as np
 import pmt
 
-from .. import ale_view, edge, names, station, watch
+from .. import station
 from ..sis import s5066
+from ..station import ale_view, edge, names, watch
 from . import d_pdus, glance, messages, progress
 
 #: Limits of histories: transmissions and receptions, blocks, log lines, connections.

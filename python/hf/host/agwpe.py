@@ -5,8 +5,8 @@ import struct
 import time
 from typing import Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
-from .. import callsigns
-from ..first_octets import Server
+from ..station import callsigns
+from ..system.first_octets import Server
 from . import ax25
 from .engine import Engine
 from .session import Refused, Session

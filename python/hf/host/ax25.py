@@ -2,7 +2,7 @@
 """UI frames of AX.25 2.2 without flags and check sequence, and their KISS framing."""
 from typing import List, NamedTuple, Optional
 
-from .. import callsigns
+from ..station import callsigns
 
 #: Longest frame, octets: ten addresses and 1024 octets.
 FRAME_MAX = 70 + 2 + 1024

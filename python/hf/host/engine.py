@@ -3,7 +3,7 @@
 import asyncio
 from typing import Callable, Dict, List, Optional, Protocol, Set, Tuple
 
-from .. import callsigns
+from ..station import callsigns
 from . import greeting, session
 from .greeting import Answer
 from .session import Refused, Session, User

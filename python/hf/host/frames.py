@@ -8,8 +8,9 @@ import queue
 import threading
 from typing import Callable, Optional, Tuple
 
-from .. import netns, sis
+from .. import sis
 from ..sis import s5066
+from ..system import netns
 
 #: SAP of the frames, of those that are free (13 to 15).
 SAP = 15

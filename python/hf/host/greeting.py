@@ -11,7 +11,7 @@ The data of each direction follow at once.
 import enum
 from typing import NamedTuple, Optional
 
-from .. import callsigns
+from ..station import callsigns
 
 VERSION = 1
 #: The longest greeting, octets: two call signs of ten characters.

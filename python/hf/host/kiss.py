@@ -4,7 +4,7 @@ to all stations. AX.25 connections would put a second ARQ above that of the data
 import asyncio
 from typing import Callable, Set
 
-from ..first_octets import Server
+from ..system.first_octets import Server
 from . import ax25
 from .engine import Engine
 

@@ -7,7 +7,7 @@ import termios
 import time
 from typing import Any, Callable, Coroutine, List, Optional, Set
 
-from ..first_octets import Server, from_browser, line_judge
+from ..system.first_octets import Server, from_browser, line_judge
 from .engine import Engine
 from .session import Refused, Session, State
 

@@ -4,7 +4,9 @@ import asyncio
 from typing import Callable, Dict, Iterable, List, Optional, Tuple, Union
 
 from .. import hf_python as _hf
-from .. import loop, service, station
+from .. import station
+from ..station import service
+from ..system import loop
 from .agwpe import AgwpePort
 from .ardop import ArdopPort
 from .engine import Engine

@@ -8,7 +8,8 @@ import asyncio
 import re
 from typing import Callable, Optional
 
-from .. import callsigns, version
+from .. import version
+from ..station import callsigns
 from .engine import Engine
 from .lines import LinePort
 from .session import Session

@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, List, Optional, Set
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, syntax
 
-from ..first_octets import Guard, line_judge
+from ..system.first_octets import Guard, line_judge
 from .hmtp import MAX_RECIPIENTS, Mail, Reply, with_crlf
 
 #: Connections at a time, and seconds without a command until one is closed. Postfix makes up to

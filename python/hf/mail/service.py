@@ -2,7 +2,8 @@
 """The mail gateway of a station, as its table [mail] asks for it."""
 from typing import Callable, Iterable, List, Optional
 
-from .. import service, station
+from .. import station
+from ..station import service
 from .desk import Desk
 from .gateway import Gateway
 from .spool import Spool, SpoolError

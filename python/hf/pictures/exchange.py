@@ -5,7 +5,7 @@ from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
-from ..watch import Transmission
+from ..station.watch import Transmission
 from . import style
 
 

@@ -8,7 +8,7 @@ import io
 import os
 from typing import Any, Dict, Iterator, List, Tuple
 
-from .. import output
+from ..system import output
 
 #: Inches, and pixels for each of them on a screen: 1000 pixels.
 WIDTH, DPI = 10.0, 100

@@ -2,7 +2,7 @@
 """The picture of a throughput that the console measured."""
 from typing import Any, List
 
-from ..console import Sample
+from ..sis.console import Sample
 from . import style
 
 

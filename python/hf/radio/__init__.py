@@ -6,7 +6,7 @@ from typing import Any, Callable, List
 from gnuradio import gr
 
 from .. import station
-from ..edge import Edge
+from ..station.edge import Edge
 from . import priority
 from .audio import AudioRadio
 from .file import FileRadio

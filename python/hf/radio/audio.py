@@ -7,7 +7,7 @@ from gnuradio import blocks, gr
 
 from .. import hf_python as _hf
 from .. import station
-from ..edge import Edge
+from ..station.edge import Edge
 from .ear import Ear
 from .key import Key
 from .rig import Rig, open_rig

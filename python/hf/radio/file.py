@@ -7,8 +7,9 @@ from gnuradio import blocks, gr
 import numpy as np
 
 from .. import hf_python as _hf
-from .. import recording, station
-from ..edge import Edge
+from .. import station
+from ..recordings import recording
+from ..station.edge import Edge
 
 #: Zeros after the recording, s, in which the receiver finishes the last transmission.
 _TAIL_S = 5.0

@@ -12,7 +12,8 @@ from gnuradio import gr
 import numpy as np
 import pmt
 
-from .. import output, sigmf
+from ..recordings import sigmf
+from ..system import output
 
 #: Limit of annotations in one file. A station receives far fewer in that time.
 MAX_ANNOTATIONS = 10000

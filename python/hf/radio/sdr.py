@@ -7,7 +7,7 @@ import pmt
 
 from .. import hf_python as _hf
 from .. import station
-from ..edge import Edge
+from ..station.edge import Edge
 from .dial import SdrDial
 from .ear import Ear
 from .key import Key

@@ -15,8 +15,10 @@ from gnuradio import blocks, gr
 import numpy as np
 
 from .. import hf_python as hf
-from .. import netns, pair, station, watch
+from .. import station
 from ..pictures import exchange
+from ..station import pair, watch
+from ..system import netns
 
 HTTP_PORT = 8000
 PINGS = 3

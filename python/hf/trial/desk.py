@@ -8,8 +8,9 @@ from typing import Any, Callable, List, Optional, Union
 from gnuradio import gr
 import pmt
 
-from .. import console, sis
+from .. import sis
 from ..hf_python import new_client_id, s5066
+from ..sis import console
 
 _TYPE, _NOW, _CLIENT, _STEP = (pmt.intern(n) for n in ("type", "now", "client", "lock_step"))
 _TICK, _TICK_DONE = pmt.intern("tick"), pmt.intern("tick_done")

@@ -6,7 +6,8 @@ import math
 import os
 from typing import Any, Callable, Dict, Optional
 
-from .. import console, files, sis
+from .. import sis
+from ..sis import console, files
 from ..sis import s5066
 from . import page, pattern
 from .desk import Client, Desk, StationClock, TimeOver

@@ -6,7 +6,7 @@ import os
 from typing import Any, Dict, Iterator, List, Optional
 
 from .. import hf_python as _hf
-from .. import tables
+from ..station import tables
 from ..station import Description, Rig, load as load_station
 
 KINDS = ("modes", "ping", "throughput", "file", "page")

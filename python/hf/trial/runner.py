@@ -9,8 +9,10 @@ import threading
 import time
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from .. import ale_view, console, running, station
+from .. import station
+from ..sis import console
 from ..sis import s5066
+from ..station import ale_view, running
 from . import ale_record, measure, page, pattern, store
 from .desk import Client, Desk, Ended, TimeOver
 from .plan import Plan, Slot

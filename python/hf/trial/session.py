@@ -6,7 +6,9 @@ import os
 import time
 from typing import Any, Callable, Dict, Iterator, List, Tuple
 
-from .. import output, running, station
+from .. import station
+from ..station import running
+from ..system import output
 from . import measure, page, runner, store, turns
 from .plan import Plan, PlanError, Slot
 

@@ -13,7 +13,7 @@ import threading
 import time
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from .. import output
+from ..system import output
 from .plan import Slot
 
 SCHEMA = """

@@ -5,7 +5,9 @@ import os
 from typing import Callable, Iterable, Optional
 
 from .. import hf_python as _hf
-from .. import loop, service, station, station_tables
+from .. import station
+from ..station import service, station_tables
+from ..system import loop
 from .door import Door
 from .estimate import Estimate, mode_of
 from .library import Library

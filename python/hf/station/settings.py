@@ -6,8 +6,8 @@ import re
 import textwrap
 from typing import Any, Dict, List, NamedTuple
 
-from . import hf_python as _hf
-from . import station
+from .. import hf_python as _hf
+from .. import station
 
 
 class Setting(NamedTuple):

@@ -4,8 +4,8 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tupl
 
 import numpy as np
 
-from . import hf_python as _hf
-from . import dump, recording
+from .. import hf_python as _hf
+from ..recordings import dump, recording
 
 #: Silence fed after the end of the input, s. The receiver treats a lost signal as a fade for
 #: 10 s before it ends the transmission.

@@ -16,7 +16,7 @@ import sys
 import tempfile
 from typing import Any, BinaryIO, Dict, Iterable, Iterator, List, Optional, Sequence, TextIO, Tuple
 
-from . import version
+from .. import version
 
 #: Written into every file whose format has a field for it. A later run may replace such a file.
 MARK = f"gr-hf {version.__version__}"

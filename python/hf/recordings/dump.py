@@ -5,7 +5,7 @@ from typing import Any, Dict, List
 
 import numpy as np
 
-from . import output
+from ..system import output
 
 #: Fields of NNN-blocks.npy, one row for each decoded interleaver block. time: its start, seconds
 #: of input. The others are as in the events of hf.receiver.

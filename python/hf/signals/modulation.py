@@ -4,8 +4,8 @@ from typing import Any, BinaryIO, Callable, Dict, Iterator, List, NamedTuple, Op
 
 import numpy as np
 
-from . import hf_python as _hf
-from . import sigmf, wav
+from .. import hf_python as _hf
+from ..recordings import sigmf, wav
 
 #: Baseband samples per piece.
 PIECE = 1 << 15

@@ -6,8 +6,9 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import numpy as np
 
-from . import hf_python as _hf
-from . import demodulation, recording
+from .. import hf_python as _hf
+from ..recordings import recording
+from . import demodulation
 
 #: Fewest and most recordings.
 LEAST, MOST = 2, 6

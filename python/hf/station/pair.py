@@ -14,8 +14,10 @@ from typing import Any, Callable, Dict, List, Optional
 
 from gnuradio import gr
 
-from . import hf_python as _hf
-from . import netns, nftables, station, watch
+from .. import hf_python as _hf
+from .. import station
+from ..system import netns, nftables
+from . import watch
 
 NAMES = ("A", "B")
 NODES = {"A": "1.2.0.1", "B": "1.2.0.2"}

@@ -6,8 +6,8 @@ import os
 import re
 from typing import Any, Dict, List
 
+from .. import hf_python as _hf
 from . import auth, callsigns
-from . import hf_python as _hf
 from .tables import place
 
 

@@ -12,9 +12,9 @@ import time
 from typing import Any, Callable, Deque, Dict, Optional, List, Tuple
 import unicodedata
 
-from . import sis
-from .plain_text import plain
-from .sis import s5066
+from .. import sis
+from ..plain_text import plain
+from . import s5066
 
 SAP = 5
 QUESTION, ANSWER = b"  \r\n", b" \r\n"

@@ -5,7 +5,8 @@ from typing import Any, Dict, Sequence
 
 import numpy as np
 
-from . import output, sigmf
+from ..system import output
+from . import sigmf
 
 #: SigMF extension that declares the hf: keys of a channel file.
 EXTENSION = {"name": "hf", "version": "1.0.0", "optional": False}

@@ -9,15 +9,15 @@ station ends.
 import importlib
 from typing import Any, Callable, Dict, Iterable, List, Sequence, Tuple
 
-from . import station
+from .. import station
 
 #: Table of a station file, module, class, and Debian's packages for its
 #: libraries.
 SERVICES: List[Tuple[str, str, str, str]] = [
-    ("host", ".host.ports", "HostPorts", ""),
-    ("web", ".web.service", "WebService",
+    ("host", "..host.ports", "HostPorts", ""),
+    ("web", "..web.service", "WebService",
      "python3-aiohttp, python3-brotli, python3-lxml, python3-pil"),
-    ("mail", ".mail.service", "MailService", "python3-aiosmtpd"),
+    ("mail", "..mail.service", "MailService", "python3-aiosmtpd"),
 ]
 
 

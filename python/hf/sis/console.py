@@ -14,8 +14,8 @@ import threading
 import time
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from . import sis
-from .sis import s5066
+from .. import sis
+from . import s5066
 
 #: Default SAP of the console. Annex F leaves it free, and SLEP has 13.
 SAP = 14

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Callable, Dict, Iterable, List, Optional, Tupl
 
 import numpy as np
 
-from . import output
+from ..system import output
 from .samples import PIECE, Recording, RecordingError, must_have_two, open_file, raw
 
 #: Largest metadata, octets.

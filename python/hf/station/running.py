@@ -8,8 +8,9 @@ from typing import Any, Callable, List, Optional
 
 from gnuradio import gr
 
-from . import hf_python as hf
-from . import ale_tuner as tuner, edge, names, service, station, watch
+from .. import hf_python as hf
+from .. import station
+from . import ale_tuner as tuner, edge, names, service, watch
 
 #: Opens the radio of a station, as radio.open_radio() does.
 Opens = Callable[[gr.top_block, station.Description], edge.Edge]

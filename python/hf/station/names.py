@@ -3,10 +3,10 @@
 import re
 from typing import TYPE_CHECKING, Dict, Optional
 
-from . import hf_python as _hf
+from .. import hf_python as _hf
 
 if TYPE_CHECKING:
-    from . import station
+    from .. import station
 
 _ADDRESS = re.compile(r"(?<![\w.])(\d{1,2}\.\d{1,3}\.\d{1,3}\.\d{1,3})(?![\w.]*\d)")
 

@@ -6,8 +6,9 @@ import shutil
 import subprocess
 from typing import Any, Dict, List, Optional, Tuple
 
-from . import hf_python as _hf
-from . import netns, version
+from .. import hf_python as _hf
+from .. import version
+from . import netns
 
 
 def _first_line(*command: str) -> str:

@@ -7,9 +7,9 @@ import re
 import time
 from typing import Any, Callable, Optional
 
-from . import sis
-from .plain_text import plain
-from .sis import s5066
+from .. import sis
+from ..plain_text import plain
+from . import s5066
 
 
 #: RCOP application of a refusal, among those that are free: why a file was not kept, in UTF-8,

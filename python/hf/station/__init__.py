@@ -6,8 +6,9 @@ import zlib
 
 from gnuradio import gr
 
-from . import hf_python as _hf
-from . import names, output, tables
+from .. import hf_python as _hf
+from ..system import output
+from . import names, tables
 from .radio_tables import Ptt, Radio, Rig, Sdr
 from .station_tables import (Ale, Auth, Capture, Dns, Host, IpClient, Mail, MailRoute, ModemClient,
                              ModemServer, Pep, Record, SisServer, StationError, Web, words_of)

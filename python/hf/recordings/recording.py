@@ -6,7 +6,7 @@ from typing import BinaryIO, Dict, Iterator, Optional, Tuple
 
 import numpy as np
 
-from . import hf_python as _hf
+from .. import hf_python as _hf
 from . import sigmf, sound_file, wav
 from .samples import Recording, RecordingError, must_have_two, open_file, raw
 

@@ -15,7 +15,7 @@ import threading
 import time
 from typing import Any, Optional, Tuple, Union
 
-from .hf_python import s5066
+from ..hf_python import s5066
 
 #: Reason texts of rejections, by primitive and number (Annex A).
 REASONS = {

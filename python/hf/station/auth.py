@@ -9,7 +9,7 @@ import stat
 import tempfile
 from typing import Dict, Optional, Tuple
 
-from . import hf_python as _hf
+from .. import hf_python as _hf
 from . import tables
 
 #: Octets of a net key, and of each half of a signing key.

@@ -5,9 +5,9 @@ from typing import Any, BinaryIO, Callable, Dict, Iterator, List, Tuple
 
 import numpy as np
 
-from . import hf_python as _hf
-from . import recording, wav
-from .options import option
+from .. import hf_python as _hf
+from ..options import option
+from ..recordings import recording, wav
 
 #: Silence fed after the end of a recording, s: three words, so that its last frame ends.
 FLUSH_S = 1.5

@@ -10,7 +10,7 @@ from typing import BinaryIO, Iterable, List, Optional, cast
 
 import numpy as np
 
-from . import output
+from ..system import output
 from .samples import PIECE, Octets, Recording, RecordingError, converter, must_have_two
 
 
