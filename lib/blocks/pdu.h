@@ -3,7 +3,7 @@
 #pragma once
 
 #include <hf/keys.h>
-#include <hf/time.h>
+#include <hf/station_time.h>
 #include <pmt/pmt.h>
 
 #include <complex>

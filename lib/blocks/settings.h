@@ -3,7 +3,7 @@
 #pragma once
 
 #include <hf/setting_info.h>
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <cmath>
 #include <functional>

@@ -5,7 +5,7 @@
 #include "edges/io_thread.h"
 
 #include <gnuradio/block.h>
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <cstdint>
 #include <optional>

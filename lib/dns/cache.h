@@ -3,7 +3,7 @@
 #pragma once
 
 #include "dns/message.h"
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <list>
 #include <map>

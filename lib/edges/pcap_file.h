@@ -5,7 +5,7 @@
 #include "s5066/node/node.h"
 #include "s5066/node/pcap.h"
 
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <cstdint>
 #include <fstream>

@@ -6,7 +6,7 @@
 #include "edges/sis_ranks.h"
 #include "edges/tcp_acceptor.h"
 
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>

@@ -5,7 +5,7 @@
 #include "ip/classifier.h"
 #include "ip/packet_queue.h"
 #include "s5066/words/address.h"
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <memory>
 

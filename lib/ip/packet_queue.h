@@ -4,7 +4,7 @@
 
 #include "ip/classifier.h"
 #include "ip/tcp_help.h"
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <deque>
 #include <map>

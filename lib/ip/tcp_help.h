@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ip/packet.h"
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <map>
 #include <optional>

@@ -4,7 +4,7 @@
 
 #include "modem_interface/tcp_codec.h"
 
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <functional>
 #include <optional>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "s5066/words/address.h"
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <cstddef>
 #include <map>

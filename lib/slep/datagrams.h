@@ -4,7 +4,7 @@
 
 #include "slep/codec.h"
 #include "slep/endpoint.h"
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <deque>
 #include <map>

@@ -5,7 +5,7 @@
 #include "s5066/words/address.h"
 #include "slep/codec.h"
 #include "slep/dictionaries.h"
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <array>
 #include <cstdint>

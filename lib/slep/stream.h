@@ -5,7 +5,7 @@
 #include "slep/codec.h"
 #include "slep/deflate.h"
 #include "slep/digest.h"
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <map>
 #include <memory>

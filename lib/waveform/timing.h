@@ -5,7 +5,7 @@
 #include "waveform/description.h"
 
 #include <hf/mode.h>
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <cstddef>
 

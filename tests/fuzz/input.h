@@ -4,7 +4,7 @@
 
 #include "s5066/pdu/s_primitive.h"
 
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <algorithm>
 #include <cstdint>

@@ -12,7 +12,7 @@ LIB = ROOT / "lib"
 ROW = re.compile(r"^\| `lib/([\w/]+)/` \| .*? \| (.*?) \|$", re.M)
 INCLUDE = re.compile(r"^\s*#\s*include\s*[<\"]([^>\"]+)[>\"]", re.M)
 #: Public headers that engines may use: value types, and what a modem asks of its user.
-PUBLIC = {"hf/api.h", "hf/mode.h", "hf/modem_user.h", "hf/setting_info.h", "hf/time.h",
+PUBLIC = {"hf/api.h", "hf/mode.h", "hf/modem_user.h", "hf/setting_info.h", "hf/station_time.h",
           "hf/traffic_state.h"}
 #: Folders that may include foreign headers: blocks live in GNU Radio, edges on Boost.Asio.
 OUTSIDE = {"gnuradio": {"blocks"}, "pmt": {"blocks"}, "uhd": {"radio/devices"},

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <hf/mode.h>
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <cstdint>
 #include <optional>

@@ -6,7 +6,7 @@
 #include "ale/link/address_book.h"
 #include "ale/link/lqa_store.h"
 
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <string>
 #include <utility>

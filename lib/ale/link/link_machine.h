@@ -9,7 +9,7 @@
 #include "ale/link/heard_frames.h"
 #include "ale/link/settings.h"
 
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <cstdint>
 #include <deque>

@@ -5,7 +5,7 @@
 #include "ale/words/coding.h"
 
 #include <hf/setting_info.h>
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <cstddef>
 #include <map>

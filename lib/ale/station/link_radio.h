@@ -9,7 +9,7 @@
 #include "ale/station/voice_detector.h"
 #include "modem/front/carrier_detector.h"
 
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <complex>
 #include <cstddef>

@@ -6,7 +6,7 @@
 #include "s5066/auth/replay_window.h"
 #include "s5066/auth/trailer.h"
 
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <map>
 #include <optional>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "s5066/pdu/s_primitive.h"
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <optional>
 

@@ -5,7 +5,7 @@
 #include "s5066/between/backlog.h"
 #include "s5066/between/outgoing.h"
 
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <vector>
 

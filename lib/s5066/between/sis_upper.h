@@ -5,7 +5,7 @@
 #include "s5066/between/link_report.h"
 #include "s5066/between/outgoing.h"
 
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <cstddef>
 #include <cstdint>

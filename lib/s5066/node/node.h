@@ -13,7 +13,7 @@
 #include "s5066/words/timers.h"
 
 #include <hf/modem_user.h>
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <cstdint>
 #include <memory>

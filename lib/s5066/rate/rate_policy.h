@@ -7,7 +7,7 @@
 
 #include <hf/mode.h>
 #include <hf/modem_user.h>
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <array>
 #include <optional>

@@ -6,7 +6,7 @@
 #include "waveform/timing.h"
 
 #include <hf/mode.h>
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <cstdint>
 #include <optional>

@@ -6,7 +6,7 @@
 #include "s5066/words/address.h"
 #include "slep/sis_client.h"
 
-#include <hf/time.h>
+#include <hf/station_time.h>
 #include <hf/traffic_state.h>
 
 #include <cstdint>

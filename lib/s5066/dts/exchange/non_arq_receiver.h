@@ -4,7 +4,7 @@
 
 #include "s5066/pdu/d_pdu.h"
 
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <map>
 #include <tuple>

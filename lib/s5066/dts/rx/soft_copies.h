@@ -6,7 +6,7 @@
 #include "s5066/pdu/code_piece.h"
 #include "s5066/words/address.h"
 
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <cstddef>
 #include <cstdint>

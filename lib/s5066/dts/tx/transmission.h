@@ -7,7 +7,7 @@
 #include "waveform/timing.h"
 
 #include <hf/mode.h>
-#include <hf/time.h>
+#include <hf/station_time.h>
 
 #include <cstddef>
 #include <cstdint>
