@@ -6,9 +6,7 @@
 #include "blocks/modem_messages.h"
 #include "blocks/pdu.h"
 
-#include <gnuradio/block_detail.h>
 #include <gnuradio/io_signature.h>
-#include <gnuradio/tpb_detail.h>
 #include <hf/keys.h>
 
 #include <boost/thread/thread.hpp>
@@ -28,6 +26,20 @@ constexpr int tick_wait_ms = 5;
 constexpr double live_start_delay_s = 1;
 // Longest gap in samples: months.
 constexpr uint64_t max_erased = uint64_t{ 1 } << 40;
+
+// Gives the processor to others, for one who has waited for a message. The data link
+// answers within a fraction of a millisecond, and a sleep takes at least 60 us. Programs on
+// its sockets may take long. stop() interrupts the wait.
+void pause_after(std::chrono::nanoseconds waited)
+{
+    constexpr std::chrono::nanoseconds usual_answer = std::chrono::microseconds(200);
+    boost::this_thread::interruption_point();
+    if (waited < usual_answer)
+        boost::this_thread::yield();
+    else
+        boost::this_thread::sleep_for(
+            boost::chrono::nanoseconds(std::min<int64_t>(waited.count() / 4, 1'000'000)));
+}
 
 } // namespace
 
@@ -150,37 +162,22 @@ bool modem_impl::start()
 modem_state modem_impl::state() const { return d_reports.state(); }
 
 // The port has no handler. Messages are taken here, in the middle of work(), because they
-// decide the next samples. The scheduler wakes this thread for every message.
-pmt::pmt_t modem_impl::next_message(int wait_ms)
-{
-    auto& sleeper = detail()->d_tpb;
-    pmt::pmt_t msg = delete_head_nowait(d_port);
-    if (!msg && wait_ms > 0) {
-        gr::thread::scoped_lock lock(sleeper.mutex);
-        if (!sleeper.input_changed)
-            sleeper.input_cond.timed_wait(lock, boost::posix_time::milliseconds(wait_ms));
-        sleeper.input_changed = false;
-        lock.unlock();
-        boost::this_thread::interruption_point();
-        msg = delete_head_nowait(d_port);
-    }
-    return msg;
-}
-
-// Takes messages until one parses. Other messages on the port are dropped. Empty when
-// patience_ms of a live modem is over.
+// decide the next samples. The scheduler has no call to wait for a message inside work(),
+// so the port is asked again after a pause. Empty when patience_ms of a live modem is
+// over. Messages that do not parse are dropped.
 template <class Parse>
 auto modem_impl::await(Parse parse, int patience_ms) -> decltype(parse(pmt::pmt_t()))
 {
-    const auto end =
-        std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
+    using clock = std::chrono::steady_clock;
+    const auto start = clock::now();
     for (;;) {
-        if (const auto msg = next_message(patience_ms)) {
+        while (const auto msg = delete_head_nowait(d_port))
             if (auto answer = parse(msg))
                 return answer;
-        } else if (!d_lock_step && std::chrono::steady_clock::now() >= end) {
+        const auto waited = clock::now() - start;
+        if (!d_lock_step && waited >= std::chrono::milliseconds(patience_ms))
             return {};
-        }
+        pause_after(waited);
     }
 }
 
@@ -213,7 +210,7 @@ std::optional<mode> modem_impl::want_tx(station_time now)
     } else {
         // An answer that arrives in time decides this tick's samples, not the next one's.
         // The modem does not wait for a data link that still owes an earlier answer.
-        while (const auto msg = next_message(0))
+        while (const auto msg = delete_head_nowait(d_port))
             if (const auto a = modem_messages::parse_tick_done(msg))
                 take(*a);
         if (d_ticks_out == 1)
