@@ -20,6 +20,8 @@ constexpr int wait_ms = 20;
 // Samples due by the clock are passed on in pieces of this length. Each piece wakes all
 // later blocks.
 constexpr double piece_s = 0.005;
+// A sender that is this far ahead of all listeners waits for them.
+constexpr double most_ahead_s = 0.25;
 
 class air_source : public gr::sync_block
 {
@@ -171,8 +173,12 @@ double air_impl::now() const
 
 bool air_impl::write(int station, const gr_complex* samples, size_t n)
 {
-    boost::lock_guard<boost::mutex> lock(d_mutex);
-    d_air.write(static_cast<size_t>(station), samples, n);
+    const auto k = static_cast<size_t>(station);
+    boost::unique_lock<boost::mutex> lock(d_mutex);
+    // The air sets the pace of a sender that has none, such as hf.tx with continuous.
+    while (!d_ended && static_cast<double>(d_air.ahead(k)) > most_ahead_s * d_sample_rate)
+        d_taken.wait_for(lock, boost::chrono::milliseconds(wait_ms));
+    d_air.write(k, samples, n);
     d_changed.notify_all();
     return !d_ended;
 }
@@ -234,6 +240,7 @@ int air_impl::read(int station, gr_complex* out, size_t n)
             return 0;
         }
         d_air.take(k, n, heard);
+        d_taken.notify_all();
     }
     // The channel models of this receiver are used only by its own thread.
     d_air.mix(k, heard, out, n);

@@ -64,6 +64,7 @@ private:
     std::vector<halves> d_halves;
     mutable boost::mutex d_mutex;
     boost::condition_variable d_changed;
+    boost::condition_variable d_taken; // samples, by a listener
     // Pace: sample d_pace_sample was due at d_pace_time.
     clock::time_point d_pace_time;
     uint64_t d_pace_sample = 0;

@@ -5,6 +5,10 @@
 #include <gnuradio/io_signature.h>
 #include <hf/channel.h>
 
+#include <functional>
+#include <mutex>
+#include <utility>
+
 namespace gr::hf {
 namespace {
 
@@ -18,12 +22,24 @@ public:
         : gr::sync_block("hf_channel",
                          gr::io_signature::make(1, 1, sizeof(gr_complex)),
                          gr::io_signature::make(1, 1, sizeof(gr_complex))),
-          d_channel(kernel::channel_spec::parse(spec), sample_rate, seed, signal_power)
+          d_make([=](const std::string& words) {
+              return kernel::channel(
+                  kernel::channel_spec::parse(words), sample_rate, seed, signal_power);
+          }),
+          d_channel(d_make(spec))
     {
+    }
+
+    void set_spec(const std::string& spec) override
+    {
+        auto next = d_make(spec);
+        const std::lock_guard<std::mutex> lock(d_mutex);
+        d_channel = std::move(next);
     }
 
     int work(int n, gr_vector_const_void_star& in, gr_vector_void_star& out) override
     {
+        const std::lock_guard<std::mutex> lock(d_mutex);
         d_channel.process(static_cast<const gr_complex*>(in[0]),
                           static_cast<gr_complex*>(out[0]),
                           static_cast<size_t>(n));
@@ -31,6 +47,8 @@ public:
     }
 
 private:
+    const std::function<kernel::channel(const std::string&)> d_make;
+    std::mutex d_mutex;
     kernel::channel d_channel;
 };
 

@@ -74,6 +74,16 @@ uint64_t shared_air::available(size_t station) const
     return upto > taken ? upto - taken : 0;
 }
 
+uint64_t shared_air::ahead(size_t station) const
+{
+    uint64_t most = 0;
+    for (size_t k = 0; k < d_stations.size(); ++k)
+        if (k != station)
+            most = std::max(most, d_stations[k].taken);
+    const uint64_t written = d_stations[station].written;
+    return written > most ? written - most : 0;
+}
+
 void shared_air::take(size_t station, size_t n, std::vector<samples>& heard)
 {
     auto& s = d_stations[station];

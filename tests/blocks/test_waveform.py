@@ -193,6 +193,38 @@ def test_channel_block_equals_the_model(spec):
         assert not np.array_equal(block(5), model)
 
 
+def test_the_air_sets_the_pace_of_a_sender_that_has_none():
+    """A message is on the air soon after it was given, not behind all zeros made before."""
+    top, air = gr.top_block(), hf.air(2, "clear", duration_s=600)
+    tx, rx = hf.tx("4539-600S", continuous=True), hf.rx()
+    pdus = Listener(top, rx, "pdus")
+    top.connect(tx, air.sink(0))
+    top.connect(air.source(1), rx)
+    top.connect(blocks.null_source(8), air.sink(1))
+    top.connect(air.source(0), blocks.null_sink(8))
+    top.start()
+    for count in (1, 2, 3):
+        given = air.now()
+        post(tx, "pdus", pdu(b"hello"))
+        assert wait_for(lambda: pdus.count() == count or air.now() > given + 60)
+        assert pdus.count() == count
+    top.stop()
+    top.wait()
+
+
+def test_a_channel_set_later_starts_from_its_seed():
+    x = np.ones(20000, np.complex64)
+    channel = hf.channel("clear", seed=4)
+    with pytest.raises(ValueError, match="snr"):
+        channel.set_spec("awgn snr=much")
+    channel.set_spec("flutter snr=5")
+    top, sink = gr.top_block(), blocks.vector_sink_c()
+    top.connect(blocks.vector_source_c(x.tolist()), channel, sink)
+    top.run()
+    np.testing.assert_array_equal(np.array(sink.data(), np.complex64),
+                                  hf.channel_model("flutter snr=5", seed=4).process(x))
+
+
 def test_the_end_of_the_input_ends_a_reception():
     x = hf.modulate(hf.mode("4539-1200S"), bytes(1000))
     top = gr.top_block()

@@ -52,6 +52,10 @@ public:
                      uint64_t seed = 1,
                      double signal_power = 1,
                      double sample_rate = 9600);
+
+    //! Another channel from now on. Fading and noise start from the seed. Any thread may
+    //! call it. \throws std::invalid_argument as make(); the channel stays as it was
+    virtual void set_spec(const std::string& spec) = 0;
 };
 
 } // namespace gr::hf
