@@ -50,6 +50,7 @@ public:
 
     uint64_t transmissions() const override { return d_transmissions; }
     uint64_t dropped() const override { return d_dropped; }
+    void set_level(double level) override { d_level.set(level * hf::level::modulators); }
 
     int work(int n, gr_vector_const_void_star&, gr_vector_void_star& items) override
     {
@@ -121,7 +122,7 @@ private:
     }
 
     const int d_channels, d_sounds;
-    const hf::level d_level;
+    hf::level d_level;
     const bool d_continuous;
     const size_t d_gap;
     std::deque<std::vector<ale::word>> d_waiting;

@@ -5,6 +5,7 @@
 #include <gnuradio/gr_complex.h>
 #include <volk/volk.h>
 
+#include <atomic>
 #include <sstream>
 #include <stdexcept>
 
@@ -14,7 +15,7 @@ namespace gr::hf {
  *
  * The modulator's constellations have the mean power 1 or less. Its pulses overlap to
  * peaks of 1.59 in a minute of random octets in each mode (tests/blocks/test_level.py).
- * 1.6 is taken as the highest peak.
+ * 1.6 is taken as the highest peak. Any thread may set it.
  */
 class level
 {
@@ -22,26 +23,31 @@ public:
     static constexpr double modulators = 1.6;
 
     //! \param peak highest magnitude of the samples \throws std::invalid_argument
-    explicit level(double peak) : d_gain(static_cast<float>(peak / modulators))
+    explicit level(double peak) { set(peak); }
+
+    //! Takes effect at the next samples. \throws std::invalid_argument
+    void set(double peak)
     {
         if (!(peak >= 0.001 && peak <= 10)) {
             std::ostringstream said;
             said << "level " << peak << ": allowed are 0.001 to 10, full scale is 1";
             throw std::invalid_argument(said.str());
         }
+        d_gain = static_cast<float>(peak / modulators);
     }
 
     void apply(gr_complex* samples, size_t count) const
     {
-        if (d_gain != 1)
+        const float gain = d_gain;
+        if (gain != 1)
             volk_32f_s32f_multiply_32f(reinterpret_cast<float*>(samples),
                                        reinterpret_cast<const float*>(samples),
-                                       d_gain,
+                                       gain,
                                        static_cast<unsigned>(2 * count));
     }
 
 private:
-    float d_gain;
+    std::atomic<float> d_gain{ 1 };
 };
 
 } // namespace gr::hf

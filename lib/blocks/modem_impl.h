@@ -28,6 +28,7 @@ public:
 
     bool start() override;
     modem_state state() const override;
+    void set_level(double level) override { d_level.set(level); }
 
 protected:
     //! Whether the data link may use the channel; empty: nobody else decides.
@@ -58,14 +59,13 @@ protected:
         d_reports.carrier(now, present);
     }
 
-    const hf::level d_level;
+    hf::level d_level;
     kernel::half_duplex_modem d_modem;
     modem_reporter d_reports{ *this };
 
 private:
     const float* find_erased(size_t n);
     void on_radio(const pmt::pmt_t& msg);
-    pmt::pmt_t next_message(int wait_ms);
     template <class Parse>
     auto await(Parse parse, int patience_ms) -> decltype(parse(pmt::pmt_t()));
 

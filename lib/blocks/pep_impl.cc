@@ -11,6 +11,7 @@
 #include <hf/pep.h>
 
 #include <mutex>
+#include <optional>
 #include <random>
 
 namespace gr::hf {
@@ -28,6 +29,7 @@ public:
                     gr::io_signature::make(0, 0, 0),
                     gr::io_signature::make(0, 0, 0)),
           engine_block(netns, config), d_listeners(listeners),
+          d_with_default_rules(config.with_default_rules), d_apart(apart(config.rules)),
           d_edge(
               io().context(),
               engine(),
@@ -50,6 +52,20 @@ public:
         return d_accept_errors;
     }
     const std::vector<uint16_t>& ports() const { return d_ports; }
+    void set_rules(const std::vector<std::string>& words)
+    {
+        hfpep::proxy_config checked;
+        checked.rules = hfpep::rules_from(words, d_with_default_rules);
+        checked.validate();
+        if (const auto names = apart(checked.rules); names && names != d_apart)
+            throw std::invalid_argument(
+                "rule word 'tls=apart': the certificate authority "
+                "is for the names of the first rules");
+        io().post([this, rules = std::move(checked.rules)]() mutable {
+            engine().set_rules(std::move(rules));
+            pump();
+        });
+    }
     std::vector<pep_connection> connections() const
     {
         std::lock_guard<std::mutex> lock(d_shown_mutex);
@@ -80,6 +96,16 @@ protected:
     void close() override { d_edge.close(); }
 
 private:
+    // Names of the rules with TLS apart. No value: there is no such rule.
+    static std::optional<std::vector<std::string>>
+    apart(const std::vector<hfpep::rule>& rules)
+    {
+        if (std::none_of(
+                rules.begin(), rules.end(), [](const auto& r) { return r.tls_apart; }))
+            return {};
+        return hfpep::apart_names(rules);
+    }
+
     // Snapshot for displays, at most every 100 ms of station time, since the list may be
     // long.
     void show()
@@ -97,6 +123,8 @@ private:
     }
 
     const std::vector<tcp_listener> d_listeners;
+    const bool d_with_default_rules;
+    const std::optional<std::vector<std::string>> d_apart;
     tcp_edge d_edge;
     std::vector<uint16_t> d_ports; // set before the constructor returns
     mutable std::mutex d_shown_mutex;
@@ -261,6 +289,10 @@ public:
     std::vector<pep_connection> connections() const override
     {
         return d_core->connections();
+    }
+    void set_rules(const std::vector<std::string>& rules) override
+    {
+        d_core->set_rules(rules);
     }
 
 private:

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/pulse_shaper.h"
 
+#include "blocks/level.h"
 #include "blocks/stage_tags.h"
 #include "modem/burst_modulator.h"
 
@@ -19,19 +20,25 @@ namespace {
 class pulse_shaper_impl : public pulse_shaper
 {
 public:
-    pulse_shaper_impl(double sample_rate, double gap_ms)
+    pulse_shaper_impl(double sample_rate, double gap_ms, bool continuous, double level)
         : gr::block("hf_pulse_shaper",
                     gr::io_signature::make(1, 1, sizeof(gr_complex)),
                     gr::io_signature::make(1, 1, sizeof(gr_complex))),
-          d_gap(static_cast<size_t>(std::lround(gap_ms * 1e-3 * sample_rate)))
+          d_gap(static_cast<size_t>(std::lround(gap_ms * 1e-3 * sample_rate))),
+          d_continuous(continuous), d_level(level)
     {
         set_tag_propagation_policy(TPP_DONT);
         set_relative_rate(kernel::symbol_grid::samples_per_symbol, 1);
+        if (continuous)
+            set_max_output_buffer(4096); // zeros that stand before the next transmission
     }
+
+    void set_level(double level) override { d_level.set(level); }
 
     void forecast(int, gr_vector_int& required) override
     {
-        required[0] = d_silence > 0 || (d_shaper.active() && !d_shaper.hungry()) ? 0 : 1;
+        const bool waits = d_shaper.active() ? d_shaper.hungry() : !d_continuous;
+        required[0] = d_silence > 0 || !waits ? 0 : 1;
     }
 
     int general_work(int n,
@@ -52,6 +59,10 @@ public:
             } else if (d_shaper.active() && !d_shaper.hungry()) {
                 done += shape(out + done, n - done, done);
             } else if (used == available[0]) {
+                if (d_continuous && !d_shaper.active()) {
+                    std::fill(out + done, out + n, gr_complex());
+                    done = n;
+                }
                 break;
             } else if (!d_shaper.active()) {
                 d_shaper.start(kernel::symbol_grid::samples_per_symbol);
@@ -81,6 +92,7 @@ private:
         if (d_shaper.produced() == 0)
             add_item_tag(0, here, pmt::intern(tags::tx_sob), pmt::PMT_T);
         const size_t k = d_shaper.produce(out, static_cast<size_t>(room));
+        d_level.apply(out, k);
         if (!d_shaper.active()) {
             add_item_tag(0, here + k - 1, pmt::intern(tags::tx_eob), pmt::PMT_T);
             d_silence = d_gap; // a receiver needs some time after the last symbol
@@ -89,19 +101,22 @@ private:
     }
 
     const size_t d_gap;
+    const bool d_continuous;
+    hf::level d_level;
     kernel::pulse_shaper d_shaper;
     size_t d_silence = 0;
 };
 
 } // namespace
 
-pulse_shaper::sptr pulse_shaper::make(const std::string& mode, double gap_ms)
+pulse_shaper::sptr
+pulse_shaper::make(const std::string& mode, double gap_ms, bool continuous, double level)
 {
     if (!(gap_ms >= 0 && gap_ms <= 60000))
         throw std::invalid_argument("gap_ms " + std::to_string(gap_ms) +
                                     ": allowed are 0 to 60000");
     return gnuradio::make_block_sptr<pulse_shaper_impl>(
-        kernel::grid_of(mode::parse(mode)).sample_rate(), gap_ms);
+        kernel::grid_of(mode::parse(mode)).sample_rate(), gap_ms, continuous, level);
 }
 
 } // namespace gr::hf

@@ -46,6 +46,7 @@ public:
 
     uint64_t transmissions() const override { return d_transmissions; }
     uint64_t dropped() const override { return d_dropped; }
+    void set_level(double level) override { d_level.set(level); }
 
     int work(int n, gr_vector_const_void_star&, gr_vector_void_star& items) override
     {
@@ -147,7 +148,7 @@ private:
     const mode d_mode;
     const int d_agc_blocks;
     const bool d_continuous;
-    const hf::level d_level;
+    hf::level d_level;
     kernel::burst_modulator d_modulator{ kernel::grid_of(d_mode).sample_rate() };
     const size_t d_gap;
     std::deque<message> d_waiting;

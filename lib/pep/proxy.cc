@@ -173,6 +173,18 @@ void proxy::on_tcp_written(station_time now, connection_id conn, size_t n)
 
 void proxy::set_link_rate(double bits_per_second) { d_impl->d_rate = bits_per_second; }
 
+void proxy::set_rules(std::vector<rule> rules)
+{
+    d_impl->d_config.rules = std::move(rules);
+    for (auto& [id, c] : d_impl->d_connections)
+        c.rule_index = find_rule(d_impl->d_config.rules,
+                                 c.to,
+                                 c.local ? c.source : std::nullopt,
+                                 c.far.node,
+                                 d_impl->d_rate);
+    d_impl->release_waiting();
+}
+
 std::optional<action> proxy::poll_action()
 {
     if (d_impl->d_actions.empty())

@@ -265,6 +265,9 @@ public:
 
     //! Data rate of the link, bit/s, for rules that depend on it. 0 until it is known.
     void set_link_rate(double bits_per_second);
+    //! Rules of connections from now on. Earlier ones keep their own, and count towards the
+    //! limit of the new rule that matches them.
+    void set_rules(std::vector<rule> rules);
 
     std::optional<action> poll_action();
     //! A line of the edge about a connection, for the operator.

@@ -182,7 +182,10 @@ void proxy::impl::release_waiting()
             ids.push_back(c.first);
     for (const connection_id id : ids) {
         connection& c = *find(id);
-        if (carried_by(*c.rule_index) >= c.how.max_connections)
+        // Other rules may have been set since.
+        const rule& now = c.rule_index ? d_config.rules[*c.rule_index] : c.how;
+        if (c.rule_index && now.max_connections > 0 &&
+            carried_by(*c.rule_index) >= now.max_connections)
             continue;
         --d_waiting;
         begin(c);

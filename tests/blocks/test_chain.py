@@ -28,9 +28,6 @@ def wideband():
 
 
 WIDE = wideband()
-#: Walsh words from 18 kHz on: one pass without phases makes bit errors in the first block even on
-#: a clean signal, of hf.rx with effort = 0 too. Effort 1 makes none.
-RAKE_ERRS = ("-18k-600S", "-24k-600S", "-30k-600S", "-36k-1200S", "-42k-1200S", "-48k-1200S")
 
 
 def octets_of(mode, blocks_filled=1.5):
@@ -82,6 +79,35 @@ def test_reinserted_preambles_stand_where_the_modulator_has_them():
                                   hf.modulate(mode, octets))
 
 
+def test_the_level_of_the_transmit_chain_is_that_of_the_modulator():
+    mode, octets = "4539-9600S", octets_of("4539-9600S")
+    count = samples(mode, octets, 10)
+    expected = sent(octets, hf.tx(mode, gap_ms=10, level=0.9), count)
+    assert 0.5 < np.abs(expected).max() <= 0.9
+    np.testing.assert_array_equal(sent(octets, hf.tx_chain(mode, gap_ms=10, level=0.9), count),
+                                  expected)
+    later = hf.tx_chain(mode, gap_ms=10)
+    later.set_level(0.9)
+    np.testing.assert_array_equal(sent(octets, later, count), expected)
+
+
+def test_a_continuous_chain_makes_zeros_around_whole_transmissions():
+    mode, octets = "4539-4800S", octets_of("4539-4800S")
+    top, speaker, sink = gr.top_block(), Speaker(), blocks.vector_sink_c()
+    chain = hf.tx_chain(mode, gap_ms=0, continuous=True)
+    head = blocks.head(gr.sizeof_gr_complex, 4 * len(hf.modulate(mode, octets)))
+    top.msg_connect(speaker, "out", chain, "pdus")
+    top.connect(chain, head, sink)
+    speaker.say(pdu(octets))
+    top.start()
+    top.wait()
+    got = np.array(sink.data(), np.complex64)
+    expected = hf.modulate(mode, octets)
+    first = np.flatnonzero(got)[0] - np.flatnonzero(expected)[0]
+    np.testing.assert_array_equal(got[first:first + len(expected)], expected)
+    assert not got[:first].any() and not got[first + len(expected):].any()
+
+
 def received(samples_, *stages):
     """PDUs of a receiver for an array of samples; a second of silence follows."""
     top = gr.top_block()
@@ -106,9 +132,7 @@ def test_the_receive_chain_equals_the_receiver(mode):
     whole = hf.rx(effort=0, bandwidth=hf.mode(mode).bandwidth_hz // 1000, join=False,
                   zero_interleaver=hf.mode(mode).interleaver == "Z")
     ((of_rx, expected),) = received(x, whole)
-    assert got == expected
-    if not mode.endswith(RAKE_ERRS):
-        assert got == octets
+    assert got == expected == octets
     assert meta["mode"] == of_rx["mode"] == mode and meta["reason"] == "eom"
     assert meta["quality"] > 0.5 and abs(meta["freq_offset_hz"]) < 2
 

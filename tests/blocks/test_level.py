@@ -15,8 +15,12 @@ ALL = [str(m) for m in hf.mode.all() if str(m).startswith("4539")]
 
 def transmit(mode, octets, **parameters):
     """Samples that hf.tx makes from one message."""
+    return samples_of(hf.tx(mode, gap_ms=0, **parameters), octets)
+
+
+def samples_of(tx, octets):
+    """Samples that a transmitter makes from one message."""
     top, sink = gr.top_block(), blocks.vector_sink_c()
-    tx = hf.tx(mode, gap_ms=0, **parameters)
     top.connect(tx, sink)
     top.start()
     post(tx, "pdus", pdu(octets))
@@ -48,6 +52,24 @@ def test_samples_are_in_proportion(level):
     assert np.array_equal(plain, transmit("4539-600S", b"hello", level=1.6))
     np.testing.assert_allclose(transmit("4539-600S", b"hello", level=level),
                                plain * np.float32(level / 1.6), rtol=1e-6)
+
+
+@pytest.mark.parametrize("make", [
+    lambda: hf.tx("4539-600S"), lambda: hf.tx_chain("4539-600S"), hf.modem, hf.ale_tx,
+    lambda: hf.ale_station(["SAM"], 1)])
+def test_a_level_set_later_must_be_in_its_range(make):
+    block = make()
+    block.set_level(0.5)
+    for level in (0, 11, float("nan")):
+        with pytest.raises(ValueError, match="allowed are 0.001 to 10"):
+            block.set_level(level)
+
+
+def test_a_level_set_later_counts_from_then_on():
+    tx = hf.tx("4539-600S", gap_ms=0)
+    tx.set_level(0.4)
+    plain = transmit("4539-600S", b"hello")
+    np.testing.assert_allclose(samples_of(tx, b"hello"), plain / 4, rtol=1e-6)
 
 
 def test_no_mode_goes_beyond_its_level():

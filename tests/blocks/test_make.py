@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every block by keyword, with good and with bad arguments."""
+import socket
+
 import numpy as np
 import pytest
 
-from gnuradio import hf
+from flow import wait_for
+from gnuradio import gr, hf
 
 GOOD = [
     (hf.modem, dict(lock_step=False, zero_interleaver=True, agc_blocks=7, level=0.9)),
@@ -164,6 +167,33 @@ def test_set_mode():
     link.set_mode("4539-9600S")
     with pytest.raises(ValueError, match='"4539-1S"'):
         link.set_mode("4539-1S")
+
+
+def test_set_rules():
+    pep = hf.pep(["127.0.0.1:0=10.1.2.3:80"], ["0.0.0.0/0=1.2.0.2"], real_time=True)
+    for rules, text in ((["port=80 action=maybe"], "maybe"), (["tls=apart"], "tls=apart")):
+        with pytest.raises(ValueError, match=text):
+            pep.set_rules(rules)
+
+    def opens():
+        """Whether a connection is taken, as the counters say."""
+        before = pep.stats()
+        with socket.create_connection(("127.0.0.1", pep.ports()[0]), timeout=5):
+            assert wait_for(lambda: sum(pep.stats()[k] - before[k]
+                                        for k in ("accepted", "rejected")) == 1)
+        return pep.stats()["accepted"] > before["accepted"]
+    top = gr.top_block()
+    top.connect(pep)
+    top.start()
+    try:
+        assert opens()
+        pep.set_rules(["port=80 action=reject"])
+        assert wait_for(lambda: not opens())
+        pep.set_rules([])
+        assert wait_for(opens)
+    finally:
+        top.stop()
+        top.wait()
 
 
 def test_emission_control_and_broadcast_sessions():

@@ -343,5 +343,29 @@ TEST(hfpep_engine, connections_over_the_limit_of_a_rule_wait)
     EXPECT_EQ(n.server(2).got, pattern(500, 2));
 }
 
+TEST(hfpep_engine, other_rules_count_from_then_on)
+{
+    auto ca = to_node("1.0.0.2");
+    ca.rules = { hfpep::parse_rule("port=21 max=1 over=wait"), rule{} };
+    two_proxies n(ca);
+    std::vector<hfpep::connection_id> all;
+    for (int k = 0; k < 3; ++k) {
+        all.push_back(n.a.accept(n.net.now(), "10.1.2.3", 21));
+        n.a.sockets[all.back()].to_send = pattern(500, uint32_t(k));
+    }
+    n.net.run_for(30);
+    EXPECT_EQ(n.b.connects.size(), 1u);
+    n.a.pep.set_rules({ hfpep::parse_rule("port=21 max=2 over=wait"), rule{} });
+    n.net.run_for(30);
+    EXPECT_EQ(n.b.connects.size(), 2u);
+    n.a.pep.set_rules({ hfpep::parse_rule("port=21 action=reject") });
+    n.a.accept(n.net.now(), "10.1.2.3", 21);
+    EXPECT_EQ(n.a.verdict, rule_action::reject);
+    n.net.run_for(30);
+    // What was taken before stays; no limit holds it any more.
+    ASSERT_EQ(n.b.connects.size(), 3u);
+    EXPECT_EQ(n.server(2).got, pattern(500, 2));
+}
+
 } // namespace
 } // namespace gr::hf::test

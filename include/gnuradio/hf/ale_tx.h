@@ -42,6 +42,9 @@ public:
     virtual uint64_t transmissions() const = 0;
     //! PDUs dropped: not a PDU, not a frame, too many waiting.
     virtual uint64_t dropped() const = 0;
+    //! Highest magnitude of the samples from now on, as \p level of make(). Any thread may
+    //! call it. \throws std::invalid_argument
+    virtual void set_level(double level) = 0;
 };
 
 } // namespace gr::hf

@@ -93,6 +93,9 @@ public:
 
     //! A snapshot; may be called from any thread.
     virtual modem_state state() const = 0;
+    //! Highest magnitude of the samples from now on, as \p level of make(). Any thread may
+    //! call it. \throws std::invalid_argument
+    virtual void set_level(double level) = 0;
 };
 
 } // namespace gr::hf

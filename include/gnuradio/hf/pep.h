@@ -94,6 +94,10 @@ public:
     virtual std::vector<uint16_t> ports() const = 0;
     //! Current connections.
     virtual std::vector<pep_connection> connections() const = 0;
+    //! Other rules for connections from now on, as \p rules of make(). A rule with
+    //! tls=apart is allowed only if the rules of make() had the same names. Any thread may
+    //! call it. \throws std::invalid_argument; the rules stay as they were
+    virtual void set_rules(const std::vector<std::string>& rules) = 0;
 };
 
 } // namespace gr::hf

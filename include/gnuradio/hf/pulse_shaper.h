@@ -25,9 +25,19 @@ public:
     typedef std::shared_ptr<pulse_shaper> sptr; //!< pointer type for flowgraphs
     /*! \param mode mode, for example 4539-600S; its bandwidth counts
      *  \param gap_ms silence before and after each transmission, 0 to 60000
+     *  \param continuous zeros while there are no symbols, all the time: then a later
+     *         block must limit the pace and end the flowgraph
+     *  \param level highest magnitude of the samples, 0.001 to 10, as of hf.tx
      *  \throws std::invalid_argument
      */
-    static sptr make(const std::string& mode, double gap_ms = 100);
+    static sptr make(const std::string& mode,
+                     double gap_ms = 100,
+                     bool continuous = false,
+                     double level = 1.6);
+
+    //! Highest magnitude of the samples from now on, as \p level of make(). Any thread may
+    //! call it. \throws std::invalid_argument
+    virtual void set_level(double level) = 0;
 };
 
 } // namespace gr::hf

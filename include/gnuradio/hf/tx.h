@@ -46,6 +46,9 @@ public:
     //! PDUs dropped: not a PDU, a mode that is unknown or of another bandwidth, too many
     //! waiting.
     virtual uint64_t dropped() const = 0;
+    //! Highest magnitude of the samples from now on, as \p level of make(). Any thread may
+    //! call it. \throws std::invalid_argument
+    virtual void set_level(double level) = 0;
 };
 
 } // namespace gr::hf

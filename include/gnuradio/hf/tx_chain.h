@@ -26,9 +26,19 @@ public:
      *  \param agc_blocks AGC training blocks before the preamble, 0 to 7 in the high-
      *         rate modes, 0 to 255 in wideband, 0 in the serial tone
      *  \param gap_ms silence before and after each transmission, 0 to 60000
+     *  \param continuous zeros while no message waits, as of hf.tx
+     *  \param level highest magnitude of the samples, 0.001 to 10, as of hf.tx
      *  \throws std::invalid_argument
      */
-    static sptr make(const std::string& mode, int agc_blocks = 0, double gap_ms = 100);
+    static sptr make(const std::string& mode,
+                     int agc_blocks = 0,
+                     double gap_ms = 100,
+                     bool continuous = false,
+                     double level = 1.6);
+
+    //! Highest magnitude of the samples from now on, as \p level of make(). Any thread may
+    //! call it. \throws std::invalid_argument
+    virtual void set_level(double level) = 0;
 };
 
 } // namespace gr::hf

@@ -54,7 +54,8 @@ void bind_modem(py::module& m)
              py::arg("start_delay_s") = std::nullopt,
              py::arg("level") = 1.6,
              py::arg("bandwidth") = 3)
-        .def("state", &modem::state);
+        .def("state", &modem::state)
+        .def("set_level", &modem::set_level, py::arg("level"));
 }
 
 void bind_tx_and_rx(py::module& m)
@@ -74,7 +75,8 @@ void bind_tx_and_rx(py::module& m)
              py::arg("continuous") = false,
              py::arg("level") = 1.6)
         .def("transmissions", &tx::transmissions)
-        .def("dropped", &tx::dropped);
+        .def("dropped", &tx::dropped)
+        .def("set_level", &tx::set_level, py::arg("level"));
 
     sync_class<rx>(m, "rx", "Receiver that finds every transmission by itself.")
         .def(py::init(&rx::make),
@@ -100,7 +102,8 @@ void bind_ale_blocks(py::module& m)
              py::arg("continuous") = false,
              py::arg("level") = 1.0)
         .def("transmissions", &ale_tx::transmissions)
-        .def("dropped", &ale_tx::dropped);
+        .def("dropped", &ale_tx::dropped)
+        .def("set_level", &ale_tx::set_level, py::arg("level"));
 }
 
 void bind_ale_quality(py::module& m)
@@ -183,7 +186,8 @@ void bind_channel_blocks(py::module& m)
              py::arg("spec"),
              py::arg("seed") = 1,
              py::arg("signal_power") = 1.0,
-             py::arg("sample_rate") = 9600.0);
+             py::arg("sample_rate") = 9600.0)
+        .def("set_spec", &channel::set_spec, py::arg("spec"));
 
     py::class_<air, std::shared_ptr<air>>(
         m, "air", "Simulated radio channel that joins the radios of several stations.")

@@ -66,19 +66,34 @@ void bind_transmit(py::module& m)
              py::arg("mode"),
              py::arg("agc_blocks") = 0);
     block_class<pulse_shaper>(m, "pulse_shaper", "Shapes symbols into complex baseband.")
-        .def(py::init([](const mode_argument& mode, double gap_ms) {
-                 return pulse_shaper::make(mode_of(mode).to_string(), gap_ms);
+        .def(py::init([](const mode_argument& mode,
+                         double gap_ms,
+                         bool continuous,
+                         double level) {
+                 return pulse_shaper::make(
+                     mode_of(mode).to_string(), gap_ms, continuous, level);
              }),
              py::arg("mode"),
-             py::arg("gap_ms") = 100.0);
+             py::arg("gap_ms") = 100.0,
+             py::arg("continuous") = false,
+             py::arg("level") = 1.6)
+        .def("set_level", &pulse_shaper::set_level, py::arg("level"));
     hier_class<tx_chain>(
         m, "tx_chain", "Modulator made of the stages of the transmit chain.")
-        .def(py::init([](const mode_argument& mode, int agc_blocks, double gap_ms) {
-                 return tx_chain::make(mode_of(mode).to_string(), agc_blocks, gap_ms);
+        .def(py::init([](const mode_argument& mode,
+                         int agc_blocks,
+                         double gap_ms,
+                         bool continuous,
+                         double level) {
+                 return tx_chain::make(
+                     mode_of(mode).to_string(), agc_blocks, gap_ms, continuous, level);
              }),
              py::arg("mode"),
              py::arg("agc_blocks") = 0,
-             py::arg("gap_ms") = 100.0);
+             py::arg("gap_ms") = 100.0,
+             py::arg("continuous") = false,
+             py::arg("level") = 1.6)
+        .def("set_level", &tx_chain::set_level, py::arg("level"));
 }
 
 void bind_receive(py::module& m)

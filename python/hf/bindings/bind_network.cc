@@ -148,7 +148,8 @@ void bind_pep(py::module& m)
                     "Names and default values of the further settings.")
         .def("stats", &pep::stats)
         .def("ports", &pep::ports, "Bound ports of the listeners, in their order.")
-        .def("connections", &pep::connections);
+        .def("connections", &pep::connections)
+        .def("set_rules", &pep::set_rules, py::arg("rules"));
 }
 
 //! What a program of the station may connect to, by the same rules as peers of HF-PEP.
