@@ -27,6 +27,13 @@ std::vector<float> profile_of(const acquired& a, const walsh_correlator& c)
     return profile;
 }
 
+// Noise of a chip's correlation before any word was heard. Chips of other words and paths
+// add the power of the signal itself, which the noise beside a clean preamble lacks.
+float noise_of(const acquired& a, float overlap)
+{
+    return a.noise + std::accumulate(a.profile.begin(), a.profile.end(), 0.0f) / overlap;
+}
+
 } // namespace
 
 walsh_tracker::walsh_tracker(const acquired& a, double lost_after_s, size_t rounds)
@@ -43,7 +50,7 @@ walsh_tracker::walsh_tracker(const acquired& a, double lost_after_s, size_t roun
                a.clock),
       d_presence(d_plan, chips / d_d.symbol_rate_bd, lost_after_s), d_readings(d_d),
       d_decoder(std::make_unique<block_decoder>(d_d)),
-      d_taps(d_plan, profile_of(a, d_correlator), a.noise),
+      d_taps(d_plan, profile_of(a, d_correlator), noise_of(a, d_plan.overlap)),
       d_coherent(d_d, d_plan.widest_average), d_doppler(chips / d_d.symbol_rate_bd),
       d_turn(d_plan, chips / d_d.symbol_rate_bd), d_rounds(rounds), d_words(d_d),
       d_meter(d_correlator.taps(), d_correlator.early())
