@@ -79,7 +79,27 @@ def test_arguments_are_those_of_the_block(name):
     # Other settings are set afterwards.
     made_with = [p["id"] for p in block["parameters"]
                  if f".set_{p['id']}(" not in block["templates"].get("make", "")]
-    assert made_with == arguments
+    # Not "local", which is a word of the template language.
+    assert [x.replace("local_names", "local") for x in made_with] == arguments
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_may_change_while_running_has_a_callback(name):
+    block = BLOCKS[f"hf_{name}"]
+    setters = {p["id"]: f"set_{p['id'].replace('frequency_hz', 'frequency')}"
+               for p in block["parameters"]}
+    for templates in filter(None, (block["templates"], block.get("cpp_templates"))):
+        calls = templates.get("callbacks", [])
+        assert calls == [f"{f}(${{{p}}})" for p, f in setters.items()
+                         if hasattr(getattr(hf, name), f)]
+
+
+def test_no_parameter_has_a_name_of_the_template_language():
+    """Mako puts something else there, and grcc writes Python that is none."""
+    taken = {"capture", "caller", "context", "local", "loop", "next", "pageargs", "parent", "self",
+             "UNDEFINED"}
+    assert not [(name, p["id"]) for name, b in BLOCKS.items() for p in b["parameters"]
+                if p["id"] in taken]
 
 
 @pytest.mark.parametrize("name, parameter, more", [("hf_tx", "mode", []),
@@ -144,9 +164,14 @@ def grcc(path: Path, folder: Path) -> subprocess.CompletedProcess:
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.grc")), ids=lambda p: p.stem)
 def test_examples_compile(path, tmp_path):
     r = grcc(path, tmp_path)
-    made = tmp_path / f"{path.stem}.py"
+    language = yaml.safe_load(path.read_text())["options"]["parameters"]["output_language"]
+    if language == "cpp":
+        made = tmp_path / path.stem / f"{path.stem}.cpp"
+    else:
+        made = tmp_path / f"{path.stem}.py"
     assert r.returncode == 0 and made.exists(), r.stdout + r.stderr
-    compile(made.read_text(), str(made), "exec")
+    if language == "python":
+        compile(made.read_text(), str(made), "exec")
 
 
 def extent(entry: dict) -> tuple:

@@ -5,7 +5,7 @@ Companion makes one."""
 from collections import deque
 from typing import Any, Deque, Dict
 
-from gnuradio import gr, qtgui
+from gnuradio import blocks, gr, qtgui
 from gnuradio.fft import window
 import pmt
 
@@ -148,7 +148,8 @@ class waterfall(gr.hier_block2):
         self.sink.enable_grid(True)
         self.sink.disable_legend()
         self.sink.set_intensity_range(-90, -20)
-        self.connect(self, self.sink)
+        # The sink takes 1024 samples at once, the buffer of a block before it may be smaller.
+        self.connect(self, blocks.copy(gr.sizeof_gr_complex), self.sink)
 
     def qwidget(self) -> Any:
         """The widget for a window."""
