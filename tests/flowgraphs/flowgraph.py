@@ -20,7 +20,7 @@ while True:
 
 
 def compiled(name: str, folder: Path) -> Path:
-    """What grcc makes of examples/NAME.grc."""
+    """What grcc makes of a flowgraph."""
     made = folder / f"{name}.py"
     if not made.exists():
         run = subprocess.run(["grcc", "-o", str(folder), str(EXAMPLES / f"{name}.grc")],
