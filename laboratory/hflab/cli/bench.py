@@ -122,14 +122,20 @@ def tshark(hours: float, seed: int, out: Optional[str], force: bool) -> None:
                                                                  "mode, s.")
 @click.option("--wideband", is_flag=True, help="Measure the fastest modes of 3, 12, 24 and 48 "
                                                "kHz.")
-def speed(seconds: float, wideband: bool) -> None:
+@click.option("--chain", is_flag=True, help="Measure the chains of blocks beside whole modems.")
+def speed(seconds: float, wideband: bool, chain: bool) -> None:
     """Speed of modulator, receiver, two whole stations in lock step, and audio, as a multiple
     of real time.
 
     The last column is the processor time that audio of 48000 samples/s adds to the receiver in
     hf demodulate.
     """
-    from ..receiver import speed as measure
+    from ..receiver import chain_cost, speed as measure
+    if chain:
+        costs = watched((chain_cost.measure(mode, seconds) for mode in chain_cost.MODES),
+                        len(chain_cost.MODES), lambda cost: cost.mode)
+        print(chain_cost.table(costs))
+        return
     if wideband:
         wide = watched((measure.measure_wideband(b, seconds) for b in measure.WIDEBAND),
                        len(measure.WIDEBAND), lambda row: f"{row.mode}")
