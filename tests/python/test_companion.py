@@ -104,7 +104,7 @@ def test_no_parameter_has_a_name_of_the_template_language():
 
 @pytest.mark.parametrize("name, parameter, more", [("hf_tx", "mode", []),
                                                    ("hf_data_link", "mode",
-                                                    ["auto", "auto:75..2400", "auto:3k",
+                                                    ["auto", "auto:75..2400", "auto:4539",
                                                      "auto:5069"] +
                                                     [f"auto:{k}k" for k in (6, 12, 24, 48)]),
                                                    ("hf_modem_server", "mode", []),
@@ -148,7 +148,7 @@ def test_every_port_of_a_block_can_be_connected(name, make):
         assert drawn == there, side
 
 
-@pytest.mark.parametrize("mode", ["auto", "auto:600..4800", "auto:600S..4800S", "auto:3k",
+@pytest.mark.parametrize("mode", ["auto", "auto:600..4800", "auto:600S..4800S", "auto:4539",
                                   "auto:5069", "4539-1200L"])
 def test_an_adaptive_data_link_is_built_as_such(tmp_path, mode):
     r = grcc(flowgraph(tmp_path, [("link", "hf_data_link", {"mode": mode})]), tmp_path)

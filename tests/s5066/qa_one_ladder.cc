@@ -5,6 +5,9 @@
 #include "s5066/cas/link_window.h"
 #include "s5066/pdu/eow.h"
 #include "s5066/rate/adaptive_rate.h"
+#include "s5066/rate/failed_modes.h"
+#include "s5066/rate/mode_ladder.h"
+#include "s5066/rate/mode_promise.h"
 #include "scripted_peer.h"
 #include "sim/two_stations.h"
 
@@ -103,9 +106,62 @@ between(const std::string& a, const std::string& b, double snr_db, size_t octets
 
 } // namespace
 
+TEST(one_ladder, leaves_out_modes_that_are_the_best_nowhere)
+{
+    const auto all = rate_range::parse("auto")->modes();
+    const auto ladder = ladder_of(all);
+    EXPECT_LT(ladder.size(), 0.6 * double(all.size()));
+    const auto best = [](const std::vector<mode>& modes, size_t c, double snr_db) {
+        double most = 0;
+        for (const mode& m : modes) {
+            const auto& t = mode_promises::of(m);
+            const auto& bps = t.at(c, snr_db + t.power_db()).goodput_bps;
+            most = std::max(most, *std::max_element(bps.begin(), bps.end()));
+        }
+        return most;
+    };
+    unsigned compared = 0;
+    for (size_t c = 0; c < channel_classes; ++c)
+        for (double snr_db = -10; snr_db <= 40; snr_db += 0.5) {
+            const double most = best(all, c, snr_db);
+            if (most > 10) {
+                EXPECT_GE(best(ladder, c, snr_db), 0.98 * most) << c << ": " << snr_db;
+                ++compared;
+            }
+        }
+    EXPECT_GT(compared, 400u);
+    // None more can be left out: each is the best one somewhere.
+    EXPECT_EQ(ladder_of(ladder).size(), ladder.size());
+    EXPECT_EQ(ladder_of({ all.front() }), std::vector<mode>{ all.front() });
+}
+
+TEST(one_ladder, a_mode_that_failed_is_not_advised_the_longer_the_more_often)
+{
+    const mode slow = mode::parse("5069-3k-1200S"), fast = mode::parse("5069-3k-8000S");
+    const mode faster = mode::parse("5069-3k-9600S"), other = mode::parse("4539-8000S");
+    failed_modes f;
+    EXPECT_TRUE(f.allows(fast, 28));
+    for (const unsigned waits : { 1u, 2u, 4u, 8u, 16u, 32u, 64u, 64u }) {
+        f.on_reception(fast, true, 28);
+        for (unsigned k = 0; k < waits; ++k) {
+            EXPECT_FALSE(f.allows(fast, 28)) << waits << ", " << k;
+            EXPECT_FALSE(f.allows(faster, 28));
+            EXPECT_TRUE(f.allows(slow, 28));
+            EXPECT_TRUE(f.allows(other, 28)) << "the other standard";
+            EXPECT_TRUE(f.allows(fast, 32)) << "a better channel";
+            f.on_reception(slow, false, 28);
+        }
+        EXPECT_TRUE(f.allows(fast, 28)) << waits;
+    }
+    f.on_reception(fast, false, 28); // works again: from scratch
+    f.on_reception(fast, true, 28);
+    f.on_reception(slow, false, 28);
+    EXPECT_TRUE(f.allows(fast, 28));
+}
+
 TEST(one_ladder, fast_fading_gets_4539)
 {
-    adaptive_rate_policy p(*rate_range::parse("auto:3k"));
+    adaptive_rate_policy p(*rate_range::parse("auto"));
     p.on_reads_5069(there, true);
     const auto advised = [&](double doppler_hz) {
         for (int k = 0; k < 6; ++k) {
@@ -125,7 +181,7 @@ TEST(one_ladder, fast_fading_gets_4539)
 
 TEST(one_ladder, a_peer_that_has_shown_nothing_gets_4539)
 {
-    adaptive_rate_policy p(*rate_range::parse("auto:3k"));
+    adaptive_rate_policy p(*rate_range::parse("auto"));
     EXPECT_EQ(chosen_of_5069(p), 0u);
     EXPECT_FALSE(of_5069(*p.advice(there)));
     p.on_reads_5069(there, true);
@@ -146,7 +202,7 @@ TEST(one_ladder, a_peer_that_has_shown_nothing_gets_4539)
 
 TEST(one_ladder, a_peer_that_falls_silent_is_called_in_4539)
 {
-    adaptive_rate_policy p(*rate_range::parse("auto:3k"));
+    adaptive_rate_policy p(*rate_range::parse("auto"));
     p.on_reads_5069(there, true);
     p.on_reception({}, there, heard("4539-600S", 14));
     p.on_advice({}, there, mode::parse("5069-3k-8000S"));
@@ -164,7 +220,7 @@ TEST(one_ladder, advice_in_eow_8_names_both_constraint_lengths)
     EXPECT_EQ(*encode_rate_advice(mode::parse("5069-3k-16000L-k9")), 0x8df);
     EXPECT_EQ(decode_rate_advice(0x8df, 3000), mode::parse("5069-3k-16000L-k9"));
     std::set<uint16_t> codes;
-    for (const mode& m : rate_range::parse("auto:3k")->modes()) {
+    for (const mode& m : rate_range::parse("auto")->modes()) {
         const auto eow = encode_rate_advice(m);
         ASSERT_TRUE(eow) << m.to_string();
         EXPECT_TRUE(codes.insert(*eow).second) << m.to_string();
@@ -174,16 +230,13 @@ TEST(one_ladder, advice_in_eow_8_names_both_constraint_lengths)
 
 TEST(one_ladder, link_control_shows_who_reads_5069)
 {
-    for (const char* both :
-         { "auto:3k", "auto:3k-75..1200", "auto:5069", "5069-3k-600S" })
+    for (const char* both : { "auto", "auto:75..1200", "auto:5069", "5069-3k-600S" })
         EXPECT_TRUE(reads_5069(window_asked(both))) << both;
-    for (const char* one :
-         { "auto", "auto:4539", "4539-600S", "auto:48k", "5069-6k-1200S" }) {
+    for (const char* one : { "auto:4539", "4539-600S", "auto:48k", "5069-6k-1200S" }) {
         EXPECT_NE(window_asked(one), 0) << one;
         EXPECT_FALSE(reads_5069(window_asked(one))) << one;
     }
-    EXPECT_FALSE(reads_5069(window_asked("auto:3k", true)))
-        << "no rate change names 5069";
+    EXPECT_FALSE(reads_5069(window_asked("auto", true))) << "no rate change names 5069";
     // The other meanings stay.
     for (const uint16_t w : { naming_window, has_large_window, large_window_mark }) {
         EXPECT_FALSE(reads_5069(w));
@@ -201,7 +254,7 @@ TEST(one_ladder, link_control_shows_who_reads_5069)
 TEST(one_ladder, a_peer_that_refuses_eow_8_gets_eow_1)
 {
     node_config c;
-    c.mode = "auto:3k";
+    c.mode = "auto";
     scripted_peer p(c);
     p.bind(1, 3);
     p.snr_db = 20;
@@ -226,7 +279,7 @@ TEST(one_ladder, two_of_our_stations_use_5069_where_it_is_better)
 {
     for (const double snr_db : { 1.0, 24.0 }) {
         const size_t octets = snr_db > 10 ? 1000000 : 150000;
-        const auto both = between("auto:3k", "auto:3k", snr_db, octets);
+        const auto both = between("auto", "auto", snr_db, octets);
         const auto one = between("auto:4539", "auto:4539", snr_db, octets);
         EXPECT_GE(both.of_5069(), 1u) << snr_db;
         EXPECT_EQ(one.of_5069(), 0u) << snr_db;
@@ -234,13 +287,21 @@ TEST(one_ladder, two_of_our_stations_use_5069_where_it_is_better)
     }
 }
 
+TEST(one_ladder, auto_carries_2100_bits_at_2_db)
+{
+    // The SNR of auto is that of 9600 bit/s at the same peak. PSK has more power.
+    const double psk_db = 2 - mode_promises::of(mode::parse("4539-9600S")).power_db();
+    EXPECT_GE(between("auto", "auto", psk_db, 300000).bps, 2100);
+    EXPECT_LT(between("auto:4539", "auto:4539", psk_db, 300000).bps, 2100);
+}
+
 // Both ways, since either side may call.
 TEST(one_ladder, a_station_of_4539_never_hears_5069_and_loses_nothing)
 {
     for (const double snr_db : { 1.0, 10.0, 24.0 }) {
         const auto alone = between("auto:4539", "auto:4539", snr_db);
-        const auto called = between("auto:3k", "auto:4539", snr_db);
-        const auto calls = between("auto:4539", "auto:3k", snr_db);
+        const auto called = between("auto", "auto:4539", snr_db);
+        const auto calls = between("auto:4539", "auto", snr_db);
         EXPECT_EQ(called.of_5069(), 0u) << snr_db;
         EXPECT_EQ(calls.of_5069(), 0u) << snr_db;
         EXPECT_GE(called.bps, 0.99 * alone.bps) << snr_db;
@@ -252,7 +313,7 @@ TEST(one_ladder, rate_changes_by_request_stay_within_4539)
 {
     node_config c;
     c.drc = true;
-    for (const char* m : { "auto:3k", "auto:4539" }) {
+    for (const char* m : { "auto", "auto:4539" }) {
         c.mode = m;
         EXPECT_NO_THROW(c.validate()) << m;
     }

@@ -42,7 +42,7 @@ tx_context bulk()
     return c;
 }
 
-// "auto:3k" has STANAG 4539, too.
+// "auto" has STANAG 4539, too.
 std::string range_of_5069(int khz)
 {
     return khz == 3 ? "auto:5069" : "auto:" + std::to_string(khz) + "k";

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "s5066/rate/failed_modes.h"
+#include "s5066/rate/mode_ladder.h"
 #include "s5066/rate/rate_estimator.h"
 #include "s5066/rate/rate_policy.h"
 #include "s5066/rate/rate_range.h"
@@ -40,13 +42,6 @@ public:
     std::optional<size_t> segment_octets(address peer, const mode& m) const override;
 
 private:
-    // Modes for a peer.
-    struct mode_set {
-        explicit mode_set(std::vector<mode> all);
-        std::vector<mode> data;
-        std::vector<mode> acks;
-        mode lowest; // needs the least SNR
-    };
     struct station {
         explicit station(unsigned window) : in(window), out(window) {}
 
@@ -69,6 +64,8 @@ private:
         // Modes that need at most this SNR arrive there (mode_promises::needed_db()).
         std::optional<double> reaches_db;
         bool answer_lost = false;   // our last answer was not heard
+        failed_modes failed;        // of those received
+        failed_modes failed_there;  // of those sent
         std::optional<mode> wanted; // our advice to the peer
         std::optional<mode> tried;  // mode advised to learn its performance
         unsigned whole = 0;         // receptions without loss since the last try
@@ -85,6 +82,9 @@ private:
     static void note_answer(station& s, const reception& r);
     const mode_set& modes_for(const station& s) const;
     static mode below(const mode_set& modes, const mode& m, double db);
+    static bool proven(const station& s, const mode& m);
+    static bool fails_there(const station& s, const mode& m);
+    std::vector<mode> allowed(const station& s) const;
     void try_faster(station& s, const reception& r) const;
     station& of(address peer);
 

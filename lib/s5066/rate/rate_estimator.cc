@@ -379,13 +379,19 @@ std::pair<size_t, double> rate_estimator::best_segment(const mode& m) const
 }
 
 mode rate_estimator::best(const std::vector<mode>& modes,
-                          const std::optional<mode>& present) const
+                          const std::optional<mode>& present,
+                          double worth_a_rise) const
 {
     const mode* found = &modes.front();
     double most = 0;
+    const double needed_db = present ? mode_promises::of(*present).needed_db() : 0;
     for (const mode& m : modes) {
-        const double gain =
-            goodput_bps(m) / (present && m != *present ? worth_a_change : 1);
+        double worth = 1;
+        if (present && m != *present) {
+            const bool rise = mode_promises::of(m).needed_db() > needed_db;
+            worth = std::max(worth_a_change, rise ? worth_a_rise : 1.0);
+        }
+        const double gain = goodput_bps(m) / worth;
         if (gain > most) {
             most = gain;
             found = &m;

@@ -61,9 +61,11 @@ public:
     /*! \brief The mode with the most goodput for much data.
      *  \param modes not empty
      *  \param present the mode in use, if any: others must promise somewhat more
+     *  \param worth_a_rise by this factor more if they need more SNR
      */
     mode best(const std::vector<mode>& modes,
-              const std::optional<mode>& present = std::nullopt) const;
+              const std::optional<mode>& present = std::nullopt,
+              double worth_a_rise = 1) const;
     //! The mode that gets \p octets across soonest on average.
     mode soonest(const std::vector<mode>& modes, size_t octets, double failure_s) const;
 

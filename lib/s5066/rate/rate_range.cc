@@ -70,13 +70,13 @@ std::string rates_of(const std::vector<mode>& list)
         ", the lower one first; auto:4539 or auto:5069 for one standard, also "
         "auto:4539-<rate>..<rate>; in wider bands auto:<kHz>k or "
         "auto:<kHz>k-<rate>..<rate>, "
-        "with kHz 3, 6, 9, 12, 15, 18, 21, 24, 30, 36, 42 and 48");
+        "with kHz 6, 9, 12, 15, 18, 21, 24, 30, 36, 42 and 48");
 }
 
 // The part of a range before its rates.
 struct range_head {
     int bandwidth_hz = narrow_hz;
-    bool of_4539 = true, of_5069 = false;
+    bool of_4539 = true, of_5069 = true;
     std::string rates; // the rest; empty: all
 };
 
@@ -99,7 +99,10 @@ std::optional<range_head> head_of(const std::string& text)
     }
     h.rates = end == std::string::npos ? "" : text.substr(end + 1);
     h.bandwidth_hz = digits ? 1000 * std::stoi(word) : narrow_hz;
-    h.of_4539 = word == "4539" || (digits && h.bandwidth_hz == narrow_hz);
+    if (digits && h.bandwidth_hz == narrow_hz) { // the same without it
+        return std::nullopt;
+    }
+    h.of_4539 = word == "4539";
     h.of_5069 = word != "4539";
     return h;
 }

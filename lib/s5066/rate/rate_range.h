@@ -21,8 +21,7 @@ struct rate_range {
 
     /*! \brief Parses a range.
      *
-     *     auto                   3 kHz: every mode of 4539
-     *     auto:3k                3 kHz: every mode of 4539 and 5069
+     *     auto                   3 kHz: every mode of 4539 and 5069
      *     auto:600..9600         these rates
      *     auto:600S..9600S       the short interleaver only
      *     auto:4539  auto:5069   3 kHz: one standard

@@ -38,8 +38,8 @@ def parse_settings(texts: Tuple[str, ...]) -> Dict[str, float]:
 class Transfer:
     """A transfer of octets from one station to another."""
 
-    mode: str = option("4539-9600S", "Mode of the data. auto, auto:600..4800, auto:3k, "
-                                     "auto:5069 or auto:48k adapts it to the channel.")
+    mode: str = option("4539-9600S", "Mode of the data. auto, auto:600..4800, "
+                                     "auto:4539, auto:5069 or auto:48k adapts it to the channel.")
     bandwidth: Optional[int] = option(None, "Bandwidth of auto, kHz.  [default: that of the mode]",
                                       choices=machine.BANDWIDTHS_KHZ)
     ack_mode: str = option("auto", "Mode of acknowledgements: a mode, same or auto.")

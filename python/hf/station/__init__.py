@@ -20,7 +20,7 @@ class Description:
 
     address: STANAG 5066 address.
     mode: mode of data transmissions, for example 4539-9600S. auto adapts it to the channel
-    (auto:600..4800 within a range of rates, auto:3k among STANAG 4539 and 5069, auto:48k
+    (auto:600..4800 within a range of rates, auto:4539 and auto:5069 in one standard, auto:48k
     in 48 kHz).
     ack_mode: mode of transmissions without data.
     bandwidth: of the channel, kHz. Default: the bandwidth of mode. With mode = "auto" it selects
