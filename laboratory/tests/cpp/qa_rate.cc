@@ -447,6 +447,7 @@ struct trial_case {
     double mean_db, swing_db, slow_db, fading_hz;
     double hours;
     double least; // share of the oracle's goodput
+    double gain;  // goodput relative to that of the modes of 4539 alone
 };
 void PrintTo(const trial_case& c, std::ostream* os) { *os << c.name; }
 class trial : public testing::TestWithParam<trial_case>
@@ -474,19 +475,23 @@ TEST_P(trial, reaches_its_share_of_the_oracle)
                 100 * share,
                 static_cast<unsigned long long>(r.silent_rounds));
     EXPECT_GE(share, c.least);
+    t.mode = "auto:4539";
+    EXPECT_GE(r.goodput_bps, c.gain * run(t).goodput_bps);
     EXPECT_EQ(r.altered, 0u);
     EXPECT_LE(r.links_failed, 2u) << "only where nothing gets through for minutes";
 }
 
+// The oracle knows the fading of the next minute, and the best of 78 modes for it. Of the
+// 22 modes of 4539 alone, auto:4539 reaches 91.5 % on Poor and 93.9 % on Moderate.
 INSTANTIATE_TEST_SUITE_P(
     channels,
     trial,
-    testing::Values(trial_case{ "Poor", 15, 10, 3, 1, 24, 0.895 },
-                    trial_case{ "Moderate", 18, 10, 3, 0.5, 24, 0.92 },
+    testing::Values(trial_case{ "Poor", 15, 10, 3, 1, 24, 0.865, 1.08 },
+                    trial_case{ "Moderate", 18, 10, 3, 0.5, 24, 0.88, 1.08 },
                     // The pauses for newcomers cost 0.4 % (node_config::lone_run_s).
-                    trial_case{ "clear", 25, 0, 0, 0, 2, 0.975 },
-                    trial_case{ "Poor at 22 dB", 22, 0, 0, 1, 6, 0.95 },
-                    trial_case{ "Poor at 4 dB", 4, 0, 0, 1, 6, 0.92 }));
+                    trial_case{ "clear", 25, 0, 0, 0, 2, 0.97, 1.2 },
+                    trial_case{ "Poor at 22 dB", 22, 0, 0, 1, 6, 0.95, 1.08 },
+                    trial_case{ "Poor at 4 dB", 4, 0, 0, 1, 6, 0.92, 1.08 }));
 
 // The short preamble of 75S is found in a quarter of the transmissions at this SNR, the
 // long one of 75L in all of them.
