@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from flowgraph import EXAMPLES
-from gnuradio.hf import netns
+from gnuradio.hf.system import netns
 import pytest
 import yaml
 

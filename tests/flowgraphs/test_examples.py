@@ -5,7 +5,7 @@ import re
 import subprocess
 
 from flowgraph import EXAMPLES, Running
-from gnuradio.hf import netns
+from gnuradio.hf.system import netns
 import pytest
 import yaml
 

@@ -8,7 +8,7 @@ import shutil
 import air
 from flowgraph import Running
 from gnuradio import uhd
-from gnuradio.hf import netns
+from gnuradio.hf.system import netns
 import pytest
 import sound
 

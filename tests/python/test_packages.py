@@ -253,7 +253,7 @@ class Hidden:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Hidden())
-from gnuradio.hf import running, watch
+from gnuradio.hf.station import running, watch
 from gnuradio.hf.cli import main
 main()
 """
