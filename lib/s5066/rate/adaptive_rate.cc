@@ -368,24 +368,25 @@ std::vector<mode> adaptive_rate_policy::allowed(const station& s) const
  */
 void adaptive_rate_policy::try_faster(station& s, const reception& r) const
 {
-    if (s.tried) {
-        const bool gain =
-            s.wanted == s.tried && r.m == *s.tried && r.lost_d_pdus < r.good_d_pdus;
-        s.whole_before_try =
-            gain ? 1 : std::min(2 * s.whole_before_try, max_whole_before_try);
-        s.tried.reset();
-        s.whole = 0;
+    if (s.faster.tried) {
+        const bool gain = s.wanted == s.faster.tried && r.m == *s.faster.tried &&
+                          r.lost_d_pdus < r.good_d_pdus;
+        s.faster.whole_before_try =
+            gain ? 1 : std::min(2 * s.faster.whole_before_try, max_whole_before_try);
+        s.faster.tried.reset();
+        s.faster.whole = 0;
         return;
     }
     // A wrong guess counts as a failed try as well.
     if (r.lost_d_pdus > r.good_d_pdus && needed_db(r.m) > needed_db(*s.wanted)) {
-        s.whole_before_try = std::min(2 * s.whole_before_try, max_whole_before_try);
-        s.whole = 0;
+        s.faster.whole_before_try =
+            std::min(2 * s.faster.whole_before_try, max_whole_before_try);
+        s.faster.whole = 0;
         return;
     }
     if (r.m != *s.wanted || r.lost_d_pdus > 0 ||
         8 * r.d_pdu_octets * r.good_d_pdus < r.m.rate_bps * whole_s ||
-        ++s.whole < s.whole_before_try) {
+        ++s.faster.whole < s.faster.whole_before_try) {
         return;
     }
     std::vector<mode> faster;
@@ -399,7 +400,7 @@ void adaptive_rate_policy::try_faster(station& s, const reception& r) const
     }
     const mode candidate = s.in.best(faster);
     if (s.in.goodput_bps(candidate) >= worth_a_try * s.in.goodput_bps(r.m)) {
-        s.wanted = s.tried = candidate;
+        s.wanted = s.faster.tried = candidate;
     }
 }
 

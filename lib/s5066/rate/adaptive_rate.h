@@ -42,6 +42,13 @@ public:
     std::optional<size_t> segment_octets(address peer, const mode& m) const override;
 
 private:
+    // Tries of modes faster than the one in use.
+    struct tries {
+        std::optional<mode> tried; // mode advised to learn its performance
+        unsigned whole = 0;        // receptions without loss since the last try
+        // Receptions before a try, doubled by each failed try.
+        unsigned whole_before_try = 1;
+    };
     struct station {
         explicit station(unsigned window) : in(window), out(window) {}
 
@@ -67,10 +74,7 @@ private:
         failed_modes failed;        // of those received
         failed_modes failed_there;  // of those sent
         std::optional<mode> wanted; // our advice to the peer
-        std::optional<mode> tried;  // mode advised to learn its performance
-        unsigned whole = 0;         // receptions without loss since the last try
-        // Receptions before a try, doubled by each failed try.
-        unsigned whole_before_try = 1;
+        tries faster;
     };
 
     mode data_mode(const station& s, const tx_context& c);
