@@ -22,7 +22,8 @@ def test_every_block_stands_in_an_example():
 def test_the_page_lists_every_flowgraph():
     page = (EXAMPLES.parent / "docs" / "reference" / "flowgraphs.md").read_text()
     listed = set(re.findall(r"`examples/(\w+)\.grc`", page))
-    assert {p.stem for p in EXAMPLES.glob("*.grc")} <= listed
+    shown = set(re.findall(r"\(\.\./flowgraphs/(\w+)\.png\)", page))
+    assert {p.stem for p in EXAMPLES.glob("*.grc")} == listed == shown
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.grc")), ids=lambda p: p.stem)
