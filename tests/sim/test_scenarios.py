@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from gnuradio.hf.simulation import scenarios
+from gnuradio.hf.simulation import scenarios, simulator
 
 SCENARIOS = Path(os.environ["HF_SOURCE_DIR"]) / "examples" / "scenarios"
 #: Share of the durations and octets in this test; others run whole.
@@ -178,3 +178,11 @@ def test_options_that_do_not_go_together():
         r = hf_sim(*arguments)
         assert r.returncode == 2 and "Traceback" not in r.stderr
     assert hf_sim("nothing.toml").returncode == 2
+
+
+@pytest.mark.parametrize("mode, longest_s", [
+    ("4539-1200S", 5), ("4539-1200S", 6), ("4539-600L", 1), ("4539-75S", 1), ("auto", 2)])
+def test_transmissions_shorter_than_the_longest_segment_carry_data(mode, longest_s):
+    done = simulator.simulate(mode, 3000, settings={"max_transmission_s": longest_s},
+                              limit_s=4000)
+    assert done["octets_delivered"] == 3000, done

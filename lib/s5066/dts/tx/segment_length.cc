@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/dts/tx/segment_length.h"
 
+#include "s5066/dts/tx/transmission.h"
 #include "waveform/timing.h"
 
 #include <algorithm>
@@ -13,6 +14,8 @@ namespace {
 // Time per window without data, for choosing segments: two turns (one for the repeats)
 // with turnarounds, preambles, answer and half an empty block.
 constexpr double round_cost_s = 2.5;
+// Header and CRC of a data D_PDU, and acknowledgements before it, in its transmission.
+constexpr size_t octets_beside = 64;
 } // namespace
 
 size_t segment_length(const node_context& node, const peer& p, const gr::hf::mode& m)
@@ -23,8 +26,13 @@ size_t segment_length(const node_context& node, const peer& p, const gr::hf::mod
     // No D_PDU longer than a minute, half of the longest transmission. With rate
     // adaptation half of that, because a lower rate makes it too long to get through.
     const size_t seconds = node.modes.adaptive ? 30 : 60;
-    const auto longest =
-        std::clamp<size_t>(size_t(m.rate_bps) * seconds / 8, 64, max_segment);
+    // What is longer than the longest transmission would never be sent.
+    const auto t = kernel::timing_of(m);
+    const size_t fits = t.octets_in(max_blocks(t, node.config.max_transmission_s));
+    const auto longest = std::clamp<size_t>(
+        std::min(size_t(m.rate_bps) * seconds / 8, fits - std::min(fits, octets_beside)),
+        min_whole_segment,
+        max_segment);
     const size_t top = longest > 1000 ? max_segment : longest;
     if (const auto best = node.modes.policy->segment_octets(p.addr, m)) {
         return std::min(*best, top);

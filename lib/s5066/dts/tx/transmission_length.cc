@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "s5066/dts/tx/transmission_length.h"
 
+#include "s5066/dts/tx/segment_length.h"
+
 #include <algorithm>
 
 namespace gr::hf::s5066 {
@@ -84,9 +86,10 @@ size_t transmission_length::min_blocks(const peer& p, size_t before) const
     const auto& t = d_tx.timing();
     const size_t first = std::max(p.arq.tx.first_octets(data_overhead()),
                                   p.expedited.tx.first_octets(data_overhead()));
-    return first == 0 ? 1
-                      : std::min(t.blocks_for(before + first),
-                                 max_blocks(t, d_node.config.max_transmission_s));
+    const size_t most =
+        std::max(max_blocks(t, d_node.config.max_transmission_s),
+                 t.blocks_for(before + min_whole_segment + data_overhead()));
+    return first == 0 ? 1 : std::min(t.blocks_for(before + first), most);
 }
 
 // From the end of our data to the start of our next.
