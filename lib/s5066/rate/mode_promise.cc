@@ -86,8 +86,7 @@ double windowed_transmission_s(double d_pdu_s, double lost, unsigned window)
             0.5 + (std::log(std::max(fresh, 1.0)) + euler) / -std::log(q);
         fresh = window / std::max(rounds, 1.0);
     }
-    return std::min(max_eot_s,
-                    std::min(fresh / (1 - q), double(window)) * d_pdu_s);
+    return std::min(max_eot_s, std::min(fresh / (1 - q), double(window)) * d_pdu_s);
 }
 
 double doppler_error_hz(double doppler_hz, double seconds)

@@ -17,7 +17,10 @@ s5066::address node_address(int n)
 
 } // namespace
 
-size_t depth_for(double rate) { return static_cast<size_t>(1.1 * s5066::max_eot_s * rate / 8); }
+size_t depth_for(double rate)
+{
+    return static_cast<size_t>(1.1 * s5066::max_eot_s * rate / 8);
+}
 
 s5066::node_config
 proxy_link::node_of(int n, const std::string& mode_text, uint64_t seed, const changes& c)

@@ -34,9 +34,8 @@ uint64_t outstanding_of(const std::string& text)
     const mode m = fastest_mode(text);
     return m.bandwidth_hz == 3000
                ? usual.outstanding
-               : std::max(
-                     usual.outstanding,
-                     static_cast<uint64_t>(2 * s5066::max_eot_s * m.rate_bps / 8));
+               : std::max(usual.outstanding,
+                          static_cast<uint64_t>(2 * s5066::max_eot_s * m.rate_bps / 8));
 }
 
 } // namespace
