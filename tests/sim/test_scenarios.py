@@ -181,8 +181,14 @@ def test_options_that_do_not_go_together():
 
 
 @pytest.mark.parametrize("mode, longest_s", [
-    ("4539-1200S", 5), ("4539-1200S", 6), ("4539-600L", 1), ("4539-75S", 1), ("auto", 2)])
+    ("4539-1200S", 5), ("4539-1200S", 6), ("4539-600L", 5), ("4539-75S", 13), ("auto", 2)])
 def test_transmissions_shorter_than_the_longest_segment_carry_data(mode, longest_s):
     done = simulator.simulate(mode, 3000, settings={"max_transmission_s": longest_s},
                               limit_s=4000)
     assert done["octets_delivered"] == 3000, done
+
+
+@pytest.mark.parametrize("mode, longest_s", [("4539-75S", 5), ("4539-600L", 1)])
+def test_transmissions_in_which_nothing_fits_are_refused(mode, longest_s):
+    with pytest.raises(ValueError, match=f"max_transmission_s {longest_s}.* one D_PDU takes"):
+        simulator.simulate(mode, 3000, settings={"max_transmission_s": longest_s})

@@ -25,6 +25,9 @@ void within(const char* name, T v, T lo, T hi)
     }
 }
 
+// Header and CRC of a data D_PDU.
+constexpr size_t octets_around = 32;
+
 size_t max_mtu(const node_config& c) { return c.broadcast_only ? 4096 : sis_mtu; }
 
 } // namespace
@@ -49,7 +52,15 @@ void node_config::validate() const
     }
     const auto range = rate_range::parse(mode);
     const auto data = range ? range->reference() : gr::hf::mode::parse(mode);
-    kernel::timing_of(data);
+    const auto timing = kernel::timing_of(data);
+    const size_t blocks = timing.blocks_for(min_whole_segment + octets_around);
+    const double needed_s =
+        to_seconds(timing.block_end(blocks - 1) - timing.block_begin(0));
+    if (!range && max_transmission_s < needed_s) {
+        throw std::invalid_argument(
+            "max_transmission_s " + std::to_string(max_transmission_s) + " with mode " +
+            mode + ": one D_PDU takes " + std::to_string(needed_s) + " s");
+    }
     if (drc && kernel::family_of(data).link.many_bandwidths) {
         throw std::invalid_argument(
             "drc 1 with mode " + mode +

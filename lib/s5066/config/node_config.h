@@ -14,6 +14,10 @@
 
 namespace gr::hf::s5066 {
 
+//! Shortest segment where nothing is lost, octets. Every transmission with data has room
+//! for one.
+constexpr size_t min_whole_segment = 64;
+
 /*! \brief Configuration of a node. Times are in seconds.
  *
  * The standard names the parameters; nearly all defaults are this project's choice.

@@ -8,10 +8,6 @@
 
 namespace gr::hf::s5066 {
 
-//! Shortest segment where nothing is lost, octets. A transmission has room for one, however
-//! short the setting max_transmission_s.
-constexpr size_t min_whole_segment = 64;
-
 //! Segment length in octets for \p p in mode \p m: the setting, or by rate and measured
 //! loss.
 size_t segment_length(const node_context& node, const peer& p, const gr::hf::mode& m);
