@@ -99,6 +99,8 @@ PROBLEMS = {
     "The sound device that receives is lost (No such device).": snapshot(radio=RADIO),
     "The receiver gives no signal at all, not even noise.":
         snapshot(radio={"source": {"silent_s": 9.0}}),
+    "What the receiver gives is too loud, and is cut off.":
+        snapshot(radio={"source": {"silent_s": 0.0, "rms_db": -9.0}}),
     "Keying the transmitter failed: no answer of the rig.":
         snapshot(radio={"key": {"down": False, "errors": ["no answer of the rig"]}}),
     "1.2.0.2 does not answer: 3 transmissions without a reply, last heard 2 min ago.":

@@ -11,12 +11,10 @@ from gnuradio import blocks, gr
 from .. import hf_python as _hf
 from .. import radio, station
 from ..radio import devices, monitor, probe
+from ..station.edge import level_words
 from . import fail
 from ._progress import Progress
 from .run import end_on_signals
-
-#: Range for the peak of received audio, dB of full scale. It leaves room for fading and static.
-TARGET_DB = (-18.0, -9.0)
 
 
 @click.group(short_help="Devices, levels, test tones, delays, monitor.")
@@ -91,19 +89,6 @@ def list_devices(kind: Optional[str], as_json: bool) -> None:
             click.echo(f"{d.name:40} {what:9} {d.description}")
 
 
-def verdict(state: Any) -> str:
-    """Advice on the level of received audio."""
-    if state.silent_s > 5:
-        return "deaf: all samples have one value; is it the right device, and not muted?"
-    if state.clipped:
-        return f"{state.clipped} samples clipped: turn it down"
-    if state.peak_db > TARGET_DB[1]:
-        return "too loud: turn it down"
-    if state.peak_db < TARGET_DB[0]:
-        return "low: turn it up if the noise allows"
-    return "good"
-
-
 @command.command(short_help="Level of the received audio.")
 @click.argument("path", metavar="FILE.toml")
 @click.option("--duration", type=click.FloatRange(1), help="End after this time, s.")
@@ -127,7 +112,7 @@ def levels(path: str, duration: Optional[float]) -> None:
                 s, c = found.source.state(), found.capture.state()
                 clock = f", clock {c.drift_ppm:+.0f} ppm" if c.drift_ppm else ""
                 click.echo(f"peak {s.peak_db:6.1f} dB, mean {s.rms_db:6.1f} dB, lost {c.lost} "
-                           f"samples{clock}: {verdict(s)}")
+                           f"samples{clock}: {level_words(s)}")
 
 
 @command.command(short_help="Key the transmitter with a test tone.")

@@ -10,7 +10,7 @@ const octets = n => n >= 1e6 ? (n / 1e6).toFixed(2) + " MB" : n >= 1e4 ? (n / 1e
 // Adds the facts of a station's radio.
 function radio(r, add) {
   const source = r.source, heard = r.capture, spoken = r.playback;
-  if (source) add("audio peak", number(source.peak_db) + " dB");
+  if (source) add("received level", number(source.peak_db) + " dB, " + r.level.replace("too loud", "TOO LOUD"));
   if (source) add("samples clipped", String(source.clipped));
   if (heard) {
     add("samples lost", heard.lost + (heard.open ? "" : ", device lost"));

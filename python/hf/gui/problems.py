@@ -3,6 +3,7 @@
 snapshot."""
 from typing import Any, Dict, List, Mapping
 
+from ..station.edge import CLIPPED_DB
 from .words import ago
 
 #: Transmissions without an answer that make a problem. One is lost now and then in fading.
@@ -26,8 +27,8 @@ _LOSSES = (
 
 
 def problems(s: Mapping[str, Any]) -> List[Dict[str, str]]:
-    """The problems, the worst first. Each has keys about (radio, answer, silence, data, computer),
-    what (one sentence) and remedy (what to do)."""
+    """The problems, the worst first. Each has keys about (radio, level, answer, silence, data,
+    computer), what (one sentence) and remedy (what to do)."""
     # A cause before its effects: no answer comes to a transmission that was cut.
     return _radio(s.get("radio") or {}) + _computer(s) + _link(s) + _data(s)
 
@@ -60,6 +61,12 @@ def _radio(radio: Mapping[str, Any]) -> List[Dict[str, str]]:
         found.append(_problem(
             "radio", "The receiver gives no signal at all, not even noise.",
             "Check that the radio is on, the audio or antenna cable, and the device in [radio]."))
+    source = radio.get("source") or {}
+    if (source.get("rms_db") or -200) > CLIPPED_DB:
+        found.append(_problem(
+            "level", "What the receiver gives is too loud, and is cut off.",
+            "Turn down the receiver's output, its gain or the input of the sound card, until hf "
+            "radio levels says good."))
     return found
 
 

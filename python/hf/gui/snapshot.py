@@ -196,6 +196,8 @@ class StationView:
                             ("playback", radio.playback)):
             if hasattr(block, "state"):
                 found[name] = _plain(block.state())
+        if "source" in found:
+            found["level"] = edge.level_words(radio.source.state())
         if radio.turnaround_ms is not None:
             found["turnaround_ms"] = _number(radio.turnaround_ms)
         rig, key = radio.rig, radio.key

@@ -3,6 +3,26 @@
 from typing import Any, List, Optional
 
 
+#: Range for the peak of received audio, dB of full scale. It leaves room for fading and static.
+TARGET_DB = (-18.0, -9.0)
+#: Mean power of received audio, dB of full scale, from which on it is clipped: peaks of noise are
+#: about 10 dB above their mean.
+CLIPPED_DB = -10.0
+
+
+def level_words(state: Any) -> str:
+    """Advice on the level of received audio. state: with peak_db, silent_s and clipped."""
+    if state.silent_s > 5:
+        return "deaf: all samples have one value; is it the right device, and not muted?"
+    if state.clipped:
+        return f"{state.clipped} samples clipped: turn it down"
+    if state.peak_db > TARGET_DB[1]:
+        return "too loud: turn it down"
+    if state.peak_db < TARGET_DB[0]:
+        return "low: turn it up if the noise allows"
+    return "good"
+
+
 class Edge:
     """Between a modem and the air. Every radio derives from this class and sets source and sink.
 
