@@ -77,9 +77,8 @@ uint64_t shared_air::available(size_t station) const
 uint64_t shared_air::ahead(size_t station) const
 {
     uint64_t most = 0;
-    for (size_t k = 0; k < d_stations.size(); ++k)
-        if (k != station)
-            most = std::max(most, d_stations[k].taken);
+    for (const auto& s : d_stations)
+        most = std::max(most, s.taken);
     const uint64_t written = d_stations[station].written;
     return written > most ? written - most : 0;
 }

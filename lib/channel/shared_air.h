@@ -52,7 +52,7 @@ public:
     void write(size_t station, const std::complex<float>* in, size_t n);
     //! Samples that \p station can receive by now.
     uint64_t available(size_t station) const;
-    //! Samples of \p station that no other station has taken yet.
+    //! Samples of \p station beyond those that any station, it too, has taken.
     uint64_t ahead(size_t station) const;
     //! Samples already taken by \p station.
     uint64_t taken(size_t station) const { return d_stations[station].taken; }
