@@ -44,11 +44,14 @@ lead_s = 0.1
     return str(path)
 
 
-def frequency(port):
-    """What rigctld reports, Hz."""
+def frequency(port, tries=5):
+    """What rigctld reports, Hz. On a busy machine it now and then closes without an answer."""
     with socket.create_connection(("127.0.0.1", port), 5) as s:
-        s.sendall(b"f\\n")
-        return int(float(s.recv(64).split()[0]))
+        s.sendall(b"f\n")
+        answer = s.recv(64).split()
+    if not answer and tries > 1:
+        return frequency(port, tries - 1)
+    return int(float(answer[0]))
 
 
 @contextlib.contextmanager
