@@ -180,8 +180,8 @@ def test_every_setting_is_printed_with_all_that_is_known_of_it(run_hf):
 
 def blocks_with_a_setting():
     """Make a block with one setting; those of the IP client need a device."""
-    # A mode whose D_PDUs fit any max_transmission_s.
-    yield "data-link", lambda s: hf.data_link("0.0.0.1", "4539-9600S", settings=s)
+    # A fixed mode needs a max_transmission_s in which a D_PDU fits.
+    yield "data-link", lambda s: hf.data_link("0.0.0.1", "auto", settings=s)
     yield "pep", lambda s: hf.pep([], [], settings=s)
     yield "dns", lambda s: hf.dns_pep([], [], settings=s)
 
