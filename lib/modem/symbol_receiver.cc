@@ -8,13 +8,16 @@
 #include "waveform/family.h"
 
 #include <algorithm>
+#include <complex>
 #include <utility>
+#include <vector>
 
 namespace gr::hf::kernel {
 namespace {
 
 constexpr double found_after_s = 1;       // from the end of a preamble until it is found
 constexpr double present_within_s = 0.25; // as of burst_receiver
+constexpr double quiet_before_s = 0.1;    // many times the length of a pulse
 constexpr int max_superframes = 32;       // 110C D.5.2.1
 
 size_t longest_preamble(const description& d)
@@ -34,6 +37,11 @@ symbol_receiver::symbol_receiver(const description& d)
                     static_cast<int64_t>(longest_preamble(d)) +
                 d_grid.samples(found_after_s))
 {
+    // A transmission may begin with the stream, its pulse a little before.
+    const std::vector<std::complex<float>> quiet(
+        static_cast<size_t>(d_grid.samples(quiet_before_s)));
+    d_in.append(quiet.data(), quiet.size());
+    d_in.renumber(-d_in.end());
 }
 
 double symbol_receiver::first_sample(const acquired& a) const

@@ -139,6 +139,15 @@ def test_the_receive_chain_equals_the_receiver(mode):
     assert meta["quality"] > 0.5 and abs(meta["freq_offset_hz"]) < 2
 
 
+@pytest.mark.parametrize("mode", ["4539-75S", "4539-600S", "4539-12800N", "5069-12k-12800S"])
+@pytest.mark.parametrize("silence", [0, 1, 30])
+def test_a_transmission_that_begins_with_the_recording(mode, silence):
+    octets = octets_of(mode, 2)
+    x = np.concatenate([np.zeros(silence), hf.modulate(mode, octets), np.zeros(20_000)])
+    ((_, got),) = received(x.astype(np.complex64), hf.rx_chain(mode))
+    assert got == octets
+
+
 def test_transmissions_follow_each_other():
     mode = "4539-1200S"
     messages = [random.Random(k).randbytes(n) for k, n in enumerate([40, 1, 300])]
