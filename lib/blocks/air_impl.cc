@@ -21,7 +21,7 @@ constexpr int wait_ms = 20;
 // later blocks.
 constexpr double piece_s = 0.005;
 // A sender that is this far ahead of all listeners waits for them.
-constexpr double most_ahead_s = 0.25;
+constexpr double max_ahead_s = 0.25;
 
 class air_source : public gr::sync_block
 {
@@ -176,7 +176,7 @@ bool air_impl::write(int station, const gr_complex* samples, size_t n)
     const auto k = static_cast<size_t>(station);
     boost::unique_lock<boost::mutex> lock(d_mutex);
     // The air sets the pace of a sender that has none, such as hf.tx with continuous.
-    while (!d_ended && static_cast<double>(d_air.ahead(k)) > most_ahead_s * d_sample_rate)
+    while (!d_ended && static_cast<double>(d_air.ahead(k)) > max_ahead_s * d_sample_rate)
         d_taken.wait_for(lock, boost::chrono::milliseconds(wait_ms));
     d_air.write(k, samples, n);
     d_changed.notify_all();

@@ -58,7 +58,10 @@ def test_datagrams_come_out_as_they_went_in(tmp_path):
         process = subprocess.Popen([program, "--from_port", str(port), "--to_port",
                                     str(s.getsockname()[1])], stdout=subprocess.DEVNULL)
         try:
-            time.sleep(2)  # it says nothing when it listens
+            end = time.monotonic() + 30
+            while f":{port:04X} " not in Path("/proc/net/udp").read_text():
+                assert time.monotonic() < end and process.poll() is None
+                time.sleep(0.05)
             for message in messages:
                 s.sendto(message, ("127.0.0.1", port))
             assert [s.recv(2000) for _ in messages] == messages

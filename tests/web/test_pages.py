@@ -4,6 +4,7 @@ import asyncio
 import http.server
 import re
 import threading
+import time
 
 from gnuradio.hf.web import fetch, kinds, render, tree
 import pytest
@@ -143,6 +144,26 @@ def test_a_feed_opens_no_file():
     ("<a><b/></a>", "application/xml", "&lt;a&gt;&lt;b/&gt;&lt;/a&gt;")])
 def test_other_text_is_shown_as_it_stands(body, kind, text):
     assert "\n".join(page_of(body, kind).main) == f"<pre>{text}\n</pre>"
+
+
+@pytest.mark.parametrize("body, kind", [
+    ("[" * 900 + "0," * 200_000 + "0" + "]" * 900, "application/json"),
+    ("[" * 500_000, "application/json"),
+    ("<rss><channel>" + "<item><title>x</title></item>" * 100_000 + "</channel></rss>",
+     "text/xml"),
+    ("<meta http-equiv=refresh content='0;" + " " * 1_000_000 + "x'>" * 3, "text/html"),
+    ("<meta http-equiv=refresh content='" + "0 " * 400_000 + "'>", "text/html")],
+    ids=["deep lists", "open lists", "entries", "blanks", "times"])
+def test_what_would_grow_is_bounded(body, kind):
+    begin = time.process_time()
+    page = page_of(body, kind)
+    assert sum(map(len, page.main)) < 3_000_000
+    assert time.process_time() - begin < 20
+
+
+def test_a_list_of_any_depth_costs_a_terminal_little():
+    text = render.Plain().feed(["<ul><li>x"] * 50_000)
+    assert len(text) < 50_000 * 30
 
 
 @pytest.mark.parametrize("kind", ["application/pdf", "application/zip", "audio/ogg",

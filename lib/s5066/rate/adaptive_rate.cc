@@ -63,8 +63,8 @@ constexpr int first_bps = 600, first_hz = 3000;
 // A mode has failed if more than this many D_PDUs are lost for each one that arrives. 9
 // and 2 give the same goodput to five digits over 12 h on Poor, on Moderate, and at 10 Hz.
 constexpr unsigned lost_nearly_all = 9;
-// With both standards the modes lie closer, so a change brings less and a wrong one costs as
-// much. A mode that needs more SNR must promise this factor more, and counts as proven if it
+// Caution with both standards: their modes lie closer, so a change brings less, and a wrong
+// one costs as much. A mode that needs more SNR must promise this factor more, and counts as proven if it
 // needs no more than the error of a curve beyond a proven one (shift_sigma_db). Moderate at
 // 0 dB, seeds 1 and 2, 4 h: 465 bit/s, 450 without; Poor 443 and 415; a day on Moderate loses
 // 0.5 %. Nearness of 1 dB: 448 and 439.

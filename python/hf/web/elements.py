@@ -23,10 +23,10 @@ _LATER_TAGS = {"nav", "aside", "footer"}
 _LATER_ROLES = {"navigation", "complementary", "contentinfo", "banner", "search"}
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _TRACKER = re.compile(r"(?:^|&)(?:utm_[a-z]+|fbclid|gclid|mc_[a-z]+)=[^&]*")
-_REFRESH = re.compile(r"\s*([0-9.]+)\s*[;,]?\s*(?:url\s*=\s*)?(['\"]?)(.*?)\2\s*$", re.I | re.S)
+#: Time and address of a refresh. Nothing behind the time can fail, so it never goes back.
+_REFRESH = re.compile(r"([0-9.]+)\s*[;,]?\s*(?:url\s*=\s*)?(.*)", re.I | re.S)
 _FIELDS = ("input", "select", "textarea", "button")
-#: Elements with something of their own, by what a reader is told, and the attribute with its
-#: address.
+#: Elements that show another document: what a reader is told, and the attribute with its address.
 ELSEWHERE = {"iframe": ("frame", "src"), "frame": ("frame", "src"), "object": ("object", "data"),
              "embed": ("object", "src"), "audio": ("sound", "src"), "video": ("video", "src"),
              "area": ("", "href")}
@@ -201,15 +201,17 @@ def is_data_table(table: html.HtmlElement) -> bool:
 
 def refresh_of(root: html.HtmlElement, base: Base) -> Optional[Tuple[float, str]]:
     """Seconds after which a document leads elsewhere by itself, and the address. None: never."""
-    for element in root.iter("meta"):
-        if (element.get("http-equiv") or "").strip().lower() != "refresh":
-            continue
-        found = _REFRESH.match(element.get("content") or "")
-        to = absolute(base.base, found[3].strip()) if found and found[3].strip() else ""
-        if found and to.startswith(("http://", "https://")) and \
-                to.partition("#")[0] != base.page.partition("#")[0]:
-            try:
-                return float(found[1]), to
-            except ValueError:
-                continue
-    return None
+    element = next((e for e in root.iter("meta")
+                    if (e.get("http-equiv") or "").strip().lower() == "refresh"), None)
+    if element is None:
+        return None
+    found = _REFRESH.match((element.get("content") or "")[:2 * MAX_URL].strip())
+    address = found[2].strip().strip("'\"").strip() if found else ""
+    to = absolute(base.base, address) if address else ""
+    if found is None or not to.startswith(("http://", "https://")) or \
+            to.partition("#")[0] == base.page.partition("#")[0]:
+        return None
+    try:
+        return float(found[1]), to
+    except ValueError:
+        return None

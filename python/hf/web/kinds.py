@@ -15,8 +15,10 @@ _TEXT = {"application/json", "application/xml", "application/javascript", "appli
          "application/x-sh"}
 #: Kinds that are HTML.
 HTML = {"text/html", "application/xhtml+xml"}
-#: Longest JSON that is laid out anew, octets, and most characters of the summary of an entry.
-MAX_JSON, MAX_SUMMARY = 1 << 20, 600
+#: Limit of JSON for which lines and indents are made, octets before and characters after.
+MAX_JSON, MAX_LAID_OUT = 1 << 20, 2 << 20
+#: Entries of a feed that are shown, and characters of the summary of each.
+MAX_ENTRIES, MAX_SUMMARY = 500, 600
 
 
 def page_of(got: fetch.Fetched) -> Optional[reduce.Page]:
@@ -32,10 +34,7 @@ def page_of(got: fetch.Fetched) -> Optional[reduce.Page]:
     if got.kind.startswith("text/") or got.kind in _TEXT or got.kind.endswith(("+json", "+xml")):
         text = decoding.decode(got.body, got.charset, html=False)
         if got.kind.endswith("json") and len(got.body) < MAX_JSON:
-            try:
-                text = json.dumps(json.loads(text), ensure_ascii=False, indent=1)
-            except (ValueError, RecursionError):
-                pass  # as it stands
+            text = _laid_out(text)
         text = escape(text).replace("\r", "").replace("\x01", "")
         return page("", ["<pre>" + text, "</pre>"])
     return None
@@ -47,6 +46,21 @@ def page(title: str, lines: List[str], links: Optional[List[str]] = None,
     main = "\n".join(lines).split("\n")
     return reduce.Page(title, "", False, main, [], links or [], [], pictures or [],
                        sum(line.count(" ") + 1 for line in main))
+
+
+def _laid_out(text: str) -> str:
+    """JSON with lines and indents. As it stands if it is wrong, or its indents take too much: a
+    few octets at a great depth grow to hundreds."""
+    try:
+        pieces, size = [], 0
+        for piece in json.JSONEncoder(ensure_ascii=False, indent=1).iterencode(json.loads(text)):
+            size += len(piece)
+            if size > MAX_LAID_OUT:
+                return text
+            pieces.append(piece)
+        return "".join(pieces)
+    except (ValueError, RecursionError):
+        return text
 
 
 def _feed(got: fetch.Fetched) -> Optional[reduce.Page]:
@@ -64,7 +78,8 @@ def _feed(got: fetch.Fetched) -> Optional[reduce.Page]:
     lines = [f"<h1>{escape(title)}"] if title else []
     links: List[str] = []
     begin = "<ul><li>"
-    for entry in root.iter("{*}item", "{*}entry"):
+    entries = list(root.iter("{*}item", "{*}entry"))
+    for entry in entries[:MAX_ENTRIES]:
         name = _words(entry, "title") or "no title"
         to = _link(entry)
         address = shorter(to, base) if to else None
@@ -79,6 +94,8 @@ def _feed(got: fetch.Fetched) -> Optional[reduce.Page]:
         begin = "<li>"
         if summary:
             lines.append("<p>" + escape(summary))
+    if len(entries) > MAX_ENTRIES:
+        lines.append(f"<li>{len(entries) - MAX_ENTRIES} more entries are left out")
     return page(title, [*lines, "</ul>"] if begin == "<li>" else lines, links)
 
 

@@ -97,6 +97,8 @@ class Plain:
 
     #: Widest table that is set in columns, characters.
     WIDTH = 100
+    #: Deepest list that is indented further than the one around it.
+    MAX_INDENT = 8
 
     def __init__(self) -> None:
         self._links = 0
@@ -108,7 +110,8 @@ class Plain:
         return "".join(map(self._line, lines))
 
     def end(self, addresses: List[str]) -> str:
-        """What is left, and the addresses of the links. addresses: of all links and forms."""
+        """Text of a table that was not ended, and the list of the links. addresses: of all links
+        and forms of the page."""
         text = self._table()
         known = [f"[{k + 1}] {a}\n" for k, a in enumerate(addresses[:self._links])]
         return text + ("\nLinks\n" + "".join(known) if known else "")
@@ -143,7 +146,7 @@ class Plain:
         return f"[{self._links}]" if match[1] == "/a" else ""
 
     def _mark(self) -> str:
-        indent = "  " * (len(self._lists) - 1)
+        indent = "  " * min(len(self._lists) - 1, self.MAX_INDENT)
         if self._lists and self._lists[-1]:
             self._lists[-1] += 1
             return f"{indent}{self._lists[-1] - 1}. "

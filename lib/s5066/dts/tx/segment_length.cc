@@ -26,7 +26,7 @@ size_t segment_length(const node_context& node, const peer& p, const gr::hf::mod
     // No D_PDU longer than a minute, half of the longest transmission. With rate
     // adaptation half of that, because a lower rate makes it too long to get through.
     const size_t seconds = node.modes.adaptive ? 30 : 60;
-    // What is longer than the longest transmission would never be sent.
+    // A segment that does not fit the longest transmission would never be sent.
     const auto t = kernel::timing_of(m);
     const size_t fits = t.octets_in(max_blocks(t, node.config.max_transmission_s));
     const auto longest = std::clamp<size_t>(
