@@ -20,8 +20,9 @@ constexpr int wait_ms = 20;
 // Samples due by the clock are passed on in pieces of this length. Each piece wakes all
 // later blocks.
 constexpr double piece_s = 0.005;
-// A sender that is this far ahead of all listeners waits for them.
-constexpr double max_ahead_s = 0.25;
+// A sender that is this far ahead of the last listener waits for it: more than what a
+// flowgraph holds back between its source and its sink.
+constexpr double max_ahead_s = 1;
 
 class air_source : public gr::sync_block
 {
@@ -116,6 +117,8 @@ air_impl::air_impl(int stations,
                                         allowed);
     };
     check(speed >= 0, "speed", speed, "0 (no limit) and above");
+    for (size_t k = 0; k < d_halves.size(); ++k)
+        d_air.set_listens(k, false); // until it has a source
     check(duration_s >= 0, "duration", duration_s, "0 (endless) and above, in seconds");
 }
 
@@ -134,6 +137,10 @@ std::shared_ptr<gr::sync_block> air_impl::source(int station)
     if (std::exchange(s.has_source, true))
         throw std::invalid_argument("air: station " + std::to_string(station) +
                                     " has its source already");
+    {
+        boost::lock_guard<boost::mutex> lock(d_mutex);
+        d_air.set_listens(static_cast<size_t>(station), true);
+    }
     return gnuradio::make_block_sptr<air_source>(shared_from_this(), station);
 }
 
@@ -165,10 +172,8 @@ void air_impl::end()
 double air_impl::now() const
 {
     boost::lock_guard<boost::mutex> lock(d_mutex);
-    uint64_t slowest = UINT64_MAX;
-    for (size_t k = 0; k < d_air.stations(); ++k)
-        slowest = std::min(slowest, d_air.taken(k));
-    return static_cast<double>(slowest) / d_sample_rate;
+    const uint64_t taken = d_air.taken_by_all();
+    return taken == UINT64_MAX ? 0 : static_cast<double>(taken) / d_sample_rate;
 }
 
 bool air_impl::write(int station, const gr_complex* samples, size_t n)

@@ -76,11 +76,18 @@ uint64_t shared_air::available(size_t station) const
 
 uint64_t shared_air::ahead(size_t station) const
 {
-    uint64_t most = 0;
-    for (const auto& s : d_stations)
-        most = std::max(most, s.taken);
     const uint64_t written = d_stations[station].written;
-    return written > most ? written - most : 0;
+    const uint64_t taken = std::min(taken_by_all(), written);
+    return written - taken;
+}
+
+uint64_t shared_air::taken_by_all() const
+{
+    uint64_t slowest = UINT64_MAX;
+    for (const auto& s : d_stations)
+        if (s.listens)
+            slowest = std::min(slowest, s.taken);
+    return slowest;
 }
 
 void shared_air::take(size_t station, size_t n, std::vector<samples>& heard)
@@ -126,9 +133,7 @@ void shared_air::mix(size_t station,
 
 void shared_air::forget_taken_samples()
 {
-    uint64_t slowest = UINT64_MAX;
-    for (const auto& s : d_stations)
-        slowest = std::min(slowest, s.taken);
+    const uint64_t slowest = taken_by_all();
     const uint64_t needed = slowest > d_delay ? slowest - d_delay : 0;
     for (auto& s : d_stations) {
         // In large pieces, as every erase moves the rest.

@@ -52,7 +52,14 @@ public:
     void write(size_t station, const std::complex<float>* in, size_t n);
     //! Samples that \p station can receive by now.
     uint64_t available(size_t station) const;
-    //! Samples of \p station beyond those that any station, it too, has taken.
+    /*! \brief Whether \p station takes samples; all do at first.
+     *
+     * What a listener has not taken is kept, and a sender does not run ahead of it.
+     */
+    void set_listens(size_t station, bool listens) { d_stations[station].listens = listens; }
+    //! Samples that each listener has taken; UINT64_MAX if nobody listens.
+    uint64_t taken_by_all() const;
+    //! Samples of \p station beyond those that each listener, it too, has taken.
     uint64_t ahead(size_t station) const;
     //! Samples already taken by \p station.
     uint64_t taken(size_t station) const { return d_stations[station].taken; }
@@ -75,6 +82,7 @@ private:
         uint64_t sent_from = 0;
         uint64_t written = 0;
         uint64_t taken = 0;
+        bool listens = true;
         std::vector<std::unique_ptr<channel>> from; // by transmitting station
         std::unique_ptr<channel> noise;             // at this receiver
     };

@@ -101,20 +101,27 @@ TEST(shared_air, a_station_receives_the_sum_of_all_others_after_the_delay)
     EXPECT_EQ(air.available(1), 596u) << "others have their own place";
 }
 
-TEST(shared_air, a_station_is_ahead_of_the_first_listener_which_may_be_itself)
+TEST(shared_air, a_station_is_ahead_of_the_last_listener_which_may_be_itself)
 {
     shared_air air(three_stations());
     const samples sent(500);
     for (size_t k = 0; k < 3; ++k)
         air.write(k, sent.data(), sent.size());
-    EXPECT_EQ(air.ahead(0), 500u);
     receive(air, 2, 100);
+    EXPECT_EQ(air.ahead(0), 500u);
+    air.set_listens(1, false); // a transmitter alone
+    EXPECT_EQ(air.ahead(0), 500u);
+    receive(air, 0, 300);
     EXPECT_EQ(air.ahead(0), 400u);
-    receive(air, 0, 300); // the others may be transmitters alone
+    receive(air, 2, 496);
     EXPECT_EQ(air.ahead(0), 200u);
     EXPECT_EQ(air.ahead(1), 200u);
-    receive(air, 1, 596);
+    receive(air, 0, 296);
     EXPECT_EQ(air.ahead(0), 0u) << "the delay goes on after what was sent";
+    for (size_t k = 0; k < 3; ++k)
+        air.set_listens(k, false);
+    air.write(0, sent.data(), sent.size());
+    EXPECT_EQ(air.ahead(0), 0u) << "nobody waits for nobody";
 }
 
 // Samples that all have taken are forgotten in large pieces, which must not move the rest.
