@@ -14,18 +14,24 @@ from gnuradio.hf.system import netns
 
 
 def run(*arguments, folder, prefix=(), **options):
-    return subprocess.run([*prefix, "hf", "demo", *arguments], cwd=folder, text=True,
-                          capture_output=True, timeout=400, **options)
+    process = subprocess.Popen([*prefix, "hf", "demo", *arguments], cwd=folder, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    try:
+        out, said = process.communicate(timeout=400)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    result = subprocess.CompletedProcess(process.args, process.returncode, out, said)
+    result.pid = process.pid
+    return result
 
 
-def remains():
-    """What demos that are gone have left behind; another that still runs beside this test keeps
-    what is its own. Names have the number of the process."""
+def remains(pid):
+    """What the demo with this process number has left behind: the names have it. Others that run
+    beside this test, or are ended meanwhile, do not count."""
     spaces = os.listdir("/run/netns") if os.path.isdir("/run/netns") else []
     left = [n for n in spaces if n.startswith("hf-")] + glob.glob("/tmp/hf-demo-*")
-    owners = {n: re.search(r"-([0-9]+)(-|$)", n) for n in left}
-    return sorted(n for n, found in owners.items()
-                  if not (found and os.path.exists(f"/proc/{found.group(1)}")))
+    return sorted(n for n in left if re.search(rf"-{pid}(-|$)", n))
 
 
 def programs_of(session):
@@ -47,7 +53,6 @@ def test_file_and_ping_arrive_over_real_waveforms(folder):
     why_not = netns.why_not()
     if why_not is not None:
         pytest.skip(f"no namespaces here: {why_not}")
-    before = remains()
     result = run("--size", "3000", "--seed", "5", folder=folder)
     print(result.stderr)
     assert result.returncode == 0, result.stderr
@@ -58,7 +63,7 @@ def test_file_and_ping_arrive_over_real_waveforms(folder):
     assert len(times) == 3 and all(1.5 < float(t) < 12 for t in times)
     picture = os.path.join(folder, "hf-demo.png")
     assert open(picture, "rb").read(8) == b"\x89PNG\r\n\x1a\n"
-    assert remains() == before
+    assert remains(result.pid) == []
 
 
 def test_240_kbit_s_in_48_khz_over_real_waveforms(folder):
@@ -112,7 +117,6 @@ def test_without_rights_it_stays_on_the_loopback_and_says_so(folder):
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("after_s", [0.4, 2.5, 5.0])
 def test_interrupted_it_leaves_nothing(folder, sent, after_s):
-    before = remains()
     process = subprocess.Popen(["hf", "demo", "--speed", "2"], cwd=folder,
                                stderr=subprocess.PIPE, text=True, start_new_session=True)
     time.sleep(after_s)
@@ -120,14 +124,13 @@ def test_interrupted_it_leaves_nothing(folder, sent, after_s):
     _, said = process.communicate(timeout=30)
     assert process.returncode not in (0, None), said
     assert "Traceback" not in said
-    assert remains() == before
+    assert remains(process.pid) == []
     assert os.listdir(folder) == []
     # Its whole session has ended: curl, ping and the HTTP server too.
     assert programs_of(process.pid) == []
 
 
 def test_what_a_killed_one_leaves_the_next_one_removes(folder):
-    before = remains()
     process = subprocess.Popen(["hf", "demo", "--speed", "1"], cwd=folder,
                                stderr=subprocess.DEVNULL, start_new_session=True)
     deadline = time.monotonic() + 60
@@ -136,14 +139,14 @@ def test_what_a_killed_one_leaves_the_next_one_removes(folder):
         time.sleep(0.1)
     process.kill()
     process.wait()
-    assert remains() != before
+    assert remains(process.pid) != []
     # Its programs have ended with it, except for a ping, which ends by itself.
     while left := [line for line in programs_of(process.pid) if "ping" not in line]:
         assert time.monotonic() < deadline, left
         time.sleep(0.1)
     result = run("--size", "100", "--speed", "100", folder=folder)
     assert result.returncode == 0, result.stderr
-    assert remains() == before
+    assert remains(process.pid) == [] == remains(result.pid)
 
 
 @pytest.mark.parametrize("arguments, named", [
