@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/symbol_receiver.h"
 
+#include "modem/base/no_denormals.h"
 #include "modem/burst_modulator.h"
 #include "modem/burst_receiver.h"
 #include "modem/find/preamble_clock.h"
@@ -18,6 +19,7 @@ namespace {
 constexpr double found_after_s = 1;       // from the end of a preamble until it is found
 constexpr double present_within_s = 0.25; // as of burst_receiver
 constexpr double quiet_before_s = 0.1;    // many times the length of a pulse
+constexpr size_t max_found = 16;          // not judged yet
 constexpr int max_superframes = 32;       // 110C D.5.2.1
 
 size_t longest_preamble(const description& d)
@@ -52,43 +54,52 @@ double symbol_receiver::first_sample(const acquired& a) const
 
 bool symbol_receiver::begin(const acquired& a)
 {
-    if (a.waveform != &d_d || first_sample(a) < static_cast<double>(d_in.begin()))
+    if (a.waveform != &d_d || first_sample(a) < static_cast<double>(d_in.begin()) ||
+        d_found.size() == max_found)
         return false;
-    d_found = a;
+    d_found.push_back(a);
     return true;
 }
 
-// A preamble within a transmission that goes on is none.
-void symbol_receiver::judge()
+/* A preamble within a transmission that goes on is none. Whether it goes on is known only
+ * when all that was pushed has been followed.
+ * \returns true if a transmission begins */
+bool symbol_receiver::judge()
 {
-    const double begin = first_sample(*d_found);
+    if (d_found.empty())
+        return false;
+    acquired found = d_found.front();
+    const double begin = first_sample(found);
     if (d_follower) {
         if (static_cast<double>(d_in.end()) <
-            begin + static_cast<double>(d_grid.samples(d_found->plan->judged_after_s)))
-            return;
+            begin + static_cast<double>(d_grid.samples(found.plan->judged_after_s)))
+            return false;
         const burst_tracker& t = d_follower->tracker();
         if (t.sample_of(t.last_good_symbol()) >
             begin + static_cast<double>(d_grid.samples(present_within_s))) {
-            d_found.reset();
-            return;
+            d_found.pop_front();
+            return judge();
         }
     }
-    if (d_found->plan->follows_clock)
-        learn_clock(*d_found, d_in);
-    d_follower.emplace(*d_found, rx_options{}.lost_after_s);
-    d_start = std::exchange(d_found, std::nullopt);
+    d_found.pop_front();
+    if (found.plan->follows_clock)
+        learn_clock(found, d_in);
+    d_follower.emplace(found, rx_options{}.lost_after_s);
+    d_start = found;
+    return true;
 }
 
 std::optional<symbol_receiver::block> symbol_receiver::next()
 {
-    if (d_found)
-        judge();
-    if (d_follower) {
+    const no_denormals fast;
+    do {
+        if (!d_follower)
+            continue;
         if (auto symbols = d_follower->advance(d_in))
             return block{ std::move(*symbols), std::exchange(d_start, std::nullopt) };
         if (d_follower->tracker().lost())
             d_follower.reset();
-    }
+    } while (judge());
     int64_t keep = d_in.end() - d_history;
     if (d_follower)
         keep = std::min(keep, d_follower->tracker().needs());

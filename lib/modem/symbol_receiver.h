@@ -9,6 +9,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 
 namespace gr::hf::kernel {
@@ -40,13 +41,14 @@ public:
 
 private:
     double first_sample(const acquired& a) const;
-    void judge();
+    bool judge();
 
     const description& d_d;
     const symbol_grid d_grid;
     const int64_t d_history; // samples
     sample_buffer d_in;
-    std::optional<acquired> d_found, d_start;
+    std::deque<acquired> d_found;
+    std::optional<acquired> d_start;
     std::optional<symbol_follower> d_follower;
 };
 
