@@ -33,6 +33,17 @@ def test_a_flowgraph_explains_itself(path):
     assert options["title"] and len(options["description"]) > 40 and options["id"] == path.stem
 
 
+def test_loopback(tmp_path):
+    with Running(tmp_path, "loopback") as flow:
+        assert "(mode . 4539-600S)" in flow.until(r"pdu length =", 60, 3)
+
+
+def test_two_stations(tmp_path):
+    with Running(tmp_path, "two_stations", "top.traffic_B.state().octets_received",
+                 octets=500) as flow:
+        flow.until(r"value 500\n", 120)
+
+
 def test_audio_loopback(tmp_path):
     with Running(tmp_path, "audio_loopback") as flow:
         assert "(mode . 4539-600S)" in flow.until(r"\(reason \. eom\)", 60, 3)
