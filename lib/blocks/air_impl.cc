@@ -100,13 +100,13 @@ air_impl::air_impl(int stations,
                    double duration_s,
                    double delay_ms,
                    int bandwidth)
-    : d_air({ static_cast<size_t>(std::max(stations, 0)),
-              channel,
-              seed,
-              signal_power,
-              delay_ms,
-              bandwidth }),
-      d_sample_rate(d_air.sample_rate()),
+    : d_options({ static_cast<size_t>(std::max(stations, 0)),
+                  channel,
+                  seed,
+                  signal_power,
+                  delay_ms,
+                  bandwidth }),
+      d_air(d_options), d_sample_rate(d_air.sample_rate()),
       d_end(static_cast<uint64_t>(std::llround(duration_s * d_sample_rate))),
       d_speed(speed), d_halves(d_air.stations())
 {
@@ -160,6 +160,15 @@ void air_impl::set_speed(double speed)
     d_speed = std::max(speed, 0.0);
     d_started = false; // the pace starts again
     d_changed.notify_all();
+}
+
+void air_impl::set_channel(const std::string& channel)
+{
+    kernel::channel_spec::parse(channel); // throws
+    boost::lock_guard<boost::mutex> lock(d_mutex);
+    d_options.channel = channel;
+    for (auto& s : d_halves)
+        s.has_channel = false;
 }
 
 void air_impl::end()
@@ -244,6 +253,8 @@ int air_impl::read(int station, gr_complex* out, size_t n)
             boost::this_thread::sleep_for(boost::chrono::duration<double>(wait_s));
             return 0;
         }
+        if (!std::exchange(d_halves[k].has_channel, true))
+            d_air.set_channel(k, d_options);
         d_air.take(k, n, heard);
         d_taken.notify_all();
     }

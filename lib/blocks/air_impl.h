@@ -31,6 +31,7 @@ public:
     std::shared_ptr<gr::sync_block> source(int station) override;
     std::shared_ptr<gr::sync_block> sink(int station) override;
     void set_speed(double speed) override;
+    void set_channel(const std::string& channel) override;
     void end() override;
     double now() const override;
 
@@ -50,12 +51,14 @@ private:
     struct halves {
         bool has_source = false;
         bool has_sink = false;
+        bool has_channel = true; // as d_options say
     };
 
     void check_station(int station) const;
     size_t available(size_t station) const;
     size_t paced(uint64_t position, size_t n, double& wait_s);
 
+    kernel::air_options d_options;
     kernel::shared_air d_air;
     const double d_sample_rate;
     const uint64_t d_end; // end of the streams, samples

@@ -38,23 +38,28 @@ shared_air::shared_air(const air_options& o)
           "1 to 100 kHz");
     check(o.delay_ms >= 10 && o.delay_ms <= 1000, "delay", o.delay_ms, "10 to 1000 ms");
 
+    d_stations.resize(o.stations);
+    for (size_t to = 0; to < o.stations; ++to)
+        set_channel(to, o);
+}
+
+void shared_air::set_channel(size_t to, const air_options& o)
+{
     auto paths = channel_spec::parse(o.channel);
     // Noise belongs to the receiver: it must not grow with the number of stations.
     channel_spec noise = channel_spec::parse("clear");
     std::swap(noise.snr_db, paths.snr_db);
     noise.bandwidth_khz = paths.bandwidth_khz.value_or(o.bandwidth_khz);
 
-    d_stations.resize(o.stations);
-    for (size_t to = 0; to < o.stations; ++to) {
-        auto& s = d_stations[to];
-        s.noise = std::make_unique<channel>(
-            noise, d_sample_rate, pair_seed(o.seed, to, to), o.signal_power);
-        for (size_t from = 0; from < o.stations; ++from)
-            s.from.push_back(
-                from == to ? nullptr
-                           : std::make_unique<channel>(
-                                 paths, d_sample_rate, pair_seed(o.seed, from, to)));
-    }
+    auto& s = d_stations[to];
+    s.noise = std::make_unique<channel>(
+        noise, d_sample_rate, pair_seed(o.seed, to, to), o.signal_power);
+    s.from.clear();
+    for (size_t from = 0; from < d_stations.size(); ++from)
+        s.from.push_back(from == to
+                             ? nullptr
+                             : std::make_unique<channel>(
+                                   paths, d_sample_rate, pair_seed(o.seed, from, to)));
 }
 
 void shared_air::write(size_t station, const std::complex<float>* in, size_t n)

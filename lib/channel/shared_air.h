@@ -48,6 +48,13 @@ public:
     double sample_rate() const { return d_sample_rate; }
     uint64_t delay_samples() const { return d_delay; }
 
+    /*! \brief Another channel from all others to station \p to, from its seed on.
+     *  \details Excludes mix() of that station.
+     *  \param options as made with, but for channel
+     *  \throws std::invalid_argument that names the word and what is allowed
+     */
+    void set_channel(size_t to, const air_options& options);
+
     //! Take \p n transmitted samples of \p station.
     void write(size_t station, const std::complex<float>* in, size_t n);
     //! Samples that \p station can receive by now.
@@ -56,7 +63,10 @@ public:
      *
      * What a listener has not taken is kept, and a sender does not run ahead of it.
      */
-    void set_listens(size_t station, bool listens) { d_stations[station].listens = listens; }
+    void set_listens(size_t station, bool listens)
+    {
+        d_stations[station].listens = listens;
+    }
     //! Samples that each listener has taken; UINT64_MAX if nobody listens.
     uint64_t taken_by_all() const;
     //! Samples of \p station beyond those that each listener, it too, has taken.

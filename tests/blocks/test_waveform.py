@@ -212,6 +212,24 @@ def test_the_air_sets_the_pace_of_a_sender_that_has_none():
     top.wait()
 
 
+def test_the_channel_of_an_air_can_change_while_it_runs():
+    top, air = gr.top_block(), hf.air(2, "clear", duration_s=0.5)
+    with pytest.raises(ValueError, match="much"):
+        air.set_channel("awgn snr=much")
+    air.set_channel("gain=-6")
+    heard = []
+    for k in range(2):
+        sink = blocks.vector_sink_c()
+        top.connect(blocks.vector_source_c([1 + 0j] * 9600), air.sink(k))
+        top.connect(air.source(k), sink)
+        heard.append(sink)
+    top.run()
+    for sink in heard:
+        data = np.array(sink.data())
+        assert len(data) == 4800
+        np.testing.assert_allclose(np.abs(data[2400:]), 10 ** (-6 / 20), rtol=1e-3)
+
+
 def test_a_channel_set_later_starts_from_its_seed():
     x = np.ones(20000, np.complex64)
     channel = hf.channel("clear", seed=4)

@@ -60,6 +60,10 @@ public:
 
     //! Change the pace while running.
     virtual void set_speed(double speed) = 0;
+    /*! \brief Another channel while running, from its seed on.
+     *  \throws std::invalid_argument as make()
+     */
+    virtual void set_channel(const std::string& channel) = 0;
     //! End all streams as soon as possible.
     virtual void end() = 0;
     //! Station time released to the slowest station, s.

@@ -203,6 +203,7 @@ void bind_channel_blocks(py::module& m)
         .def("source", &air::source, py::arg("station"), "What a station hears.")
         .def("sink", &air::sink, py::arg("station"), "What a station transmits.")
         .def("set_speed", &air::set_speed, py::arg("speed"))
+        .def("set_channel", &air::set_channel, py::arg("channel"))
         .def("end", &air::end)
         .def("now", &air::now);
 }
