@@ -17,10 +17,11 @@ const address peer("1.2.0.0");
 const mode data = mode::parse("4539-1200L");
 const mode slow = mode::parse("4539-150S"), fast = mode::parse("4539-2400S");
 constexpr double lost_ack_s = 10;
+constexpr auto ack = fixed_rate_policy::acknowledgement;
 
 // The slow mode is the first choice for acknowledgements.
 struct policy : fixed_rate_policy {
-    policy() : fixed_rate_policy(data, { slow, fast }, lost_ack_s) {}
+    policy() : fixed_rate_policy(data, { slow, fast }, {}, lost_ack_s) {}
 
     mode answer(address to = peer)
     {
@@ -47,8 +48,8 @@ std::optional<double> snr_for_fast_without_fading()
 {
     for (double db = 0; db <= 30; db += 0.5) {
         const auto gain = [db](const char* channel) {
-            return fixed_rate_policy::cost_s(slow, channel, db, lost_ack_s) -
-                   fixed_rate_policy::cost_s(fast, channel, db, lost_ack_s);
+            return fixed_rate_policy::cost_s(ack, slow, channel, db, lost_ack_s) -
+                   fixed_rate_policy::cost_s(ack, fast, channel, db, lost_ack_s);
         };
         if (gain("awgn") > 0.1 && gain("poor") < -0.1) {
             return db;
@@ -63,12 +64,12 @@ TEST(fixed_rate, an_acknowledgement_costs_its_time_and_that_of_its_losses)
 {
     // Two copies of 24 octets
     const double own_s = to_seconds(kernel::timing_of(fast).duration(48));
-    EXPECT_NEAR(fixed_rate_policy::cost_s(fast, "awgn", 40, 10), own_s, 0.01);
+    EXPECT_NEAR(fixed_rate_policy::cost_s(ack, fast, "awgn", 40, 10), own_s, 0.01);
     // Beyond a loss of 95 % the tries are given up: 19 lost ones for each that arrives.
-    EXPECT_NEAR(fixed_rate_policy::cost_s(fast, "awgn", -20, 10),
+    EXPECT_NEAR(fixed_rate_policy::cost_s(ack, fast, "awgn", -20, 10),
                 own_s + 19 * (10 + own_s),
                 0.01);
-    EXPECT_NEAR(fixed_rate_policy::cost_s(fast, "awgn", -20, 50),
+    EXPECT_NEAR(fixed_rate_policy::cost_s(ack, fast, "awgn", -20, 50),
                 own_s + 19 * (50 + own_s),
                 0.01);
 }
@@ -81,6 +82,60 @@ TEST(fixed_rate, data_go_out_in_their_mode_whatever_is_heard)
     EXPECT_EQ(p.choose({}, c), data);
     p.hear({ 30, 30, 30 });
     EXPECT_EQ(p.choose({}, c), data);
+}
+
+TEST(fixed_rate, a_short_message_takes_the_shortest_block_of_its_rate)
+{
+    static const mode bulk = mode::parse("4539-9600S"),
+                      quick = mode::parse("4539-9600US");
+    EXPECT_EQ(shorter_interleavers(bulk),
+              (std::vector{ quick, mode::parse("4539-9600VS") }));
+    EXPECT_EQ(shorter_interleavers(mode::parse("4539-1200L")),
+              std::vector{ mode::parse("4539-1200S") });
+    struct fast_data : fixed_rate_policy {
+        fast_data()
+            : fixed_rate_policy(bulk,
+                                { slow, fast },
+                                shorter_interleavers(bulk),
+                                lost_ack_s)
+        {
+        }
+        mode message(size_t octets, unsigned silent_rounds = 0)
+        {
+            tx_context c;
+            c.peer = peer;
+            c.backlog_octets = octets;
+            c.silent_rounds = silent_rounds;
+            return choose({}, c);
+        }
+    } p;
+    EXPECT_EQ(p.message(40), bulk) << "nothing is known of the peer";
+    reception r;
+    r.m = bulk;
+    r.block_snr_db = { 30, 30, 30 };
+    p.on_reception({}, peer, r);
+    EXPECT_EQ(p.message(40), quick);
+    EXPECT_EQ(p.why(), mode_reason::soonest);
+    EXPECT_EQ(p.message(40, 1), bulk) << "it was not answered";
+    EXPECT_EQ(p.why(), mode_reason::setting);
+    EXPECT_EQ(p.message(5000), bulk);
+    EXPECT_EQ(p.message(0), bulk);
+    // What fails is tried ever more seldom.
+    for (const int in_data_mode : { 1, 2, 4 }) {
+        EXPECT_EQ(p.message(40), quick) << in_data_mode;
+        p.on_silence({}, peer);
+        for (int k = 0; k < in_data_mode; ++k) {
+            EXPECT_EQ(p.message(40), bulk) << in_data_mode << ' ' << k;
+        }
+    }
+    EXPECT_EQ(p.message(40), quick);
+    sent_data arrived;
+    arrived.m = quick;
+    arrived.sent = 1;
+    p.on_frames({}, peer, arrived);
+    p.on_silence({}, peer); // of the answer
+    EXPECT_EQ(p.message(40), bulk);
+    EXPECT_EQ(p.message(40), quick) << "one failure after a success counts anew";
 }
 
 TEST(fixed_rate, the_first_mode_is_used_until_the_peer_was_heard)

@@ -181,7 +181,8 @@ TEST(acknowledgements, cost_their_time_and_that_of_asking_again)
 {
     const auto s = mode::parse("4539-1200S"), l = mode::parse("4539-1200L");
     const auto cost = [](const mode& m, const char* channel, double snr_db) {
-        return fixed_rate_policy::cost_s(m, channel, snr_db, 30);
+        return fixed_rate_policy::cost_s(
+            fixed_rate_policy::acknowledgement, m, channel, snr_db, 30);
     };
     EXPECT_LT(cost(s, "awgn", 20), cost(l, "awgn", 20));
     EXPECT_GT(cost(s, "poor", 3), cost(l, "poor", 3));

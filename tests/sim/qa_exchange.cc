@@ -88,19 +88,20 @@ TEST_P(exchange, takes_no_longer_than_its_blocks_and_two_turns)
     EXPECT_EQ(a.node().stats().silent_rounds + b.node().stats().silent_rounds, 0u);
 }
 
+// Once the peer was heard a short message takes the shortest interleaver of its rate.
 // 84 octets: ICMP echo over IPv4. 32 octets: a small ping. With 0.1 s each for
 // collecting, turnaround and decoding.
 INSTANTIATE_TEST_SUITE_P(ping,
                          exchange,
-                         testing::Values(exchange_case{ "4539-9600S", 84, 2.82, 2.82 },
-                                         exchange_case{ "4539-9600VS", 84, 1.38, 1.38 },
+                         testing::Values(exchange_case{ "4539-9600S", 84, 1.82, 1.02 },
+                                         exchange_case{ "4539-9600VS", 84, 1.38, 1.02 },
                                          exchange_case{ "4539-9600US", 84, 1.02, 1.02 },
                                          exchange_case{ "4539-1200S", 84, 4.62, 4.02 },
                                          exchange_case{ "4539-300S", 84, 11.82, 10.02 },
-                                         exchange_case{ "4539-9600S", 32, 2.82, 2.82 },
+                                         exchange_case{ "4539-9600S", 32, 1.82, 1.02 },
                                          exchange_case{ "4539-2400S", 32, 2.82, 2.82 },
                                          exchange_case{ "4539-1200S", 32, 4.02, 3.42 },
-                                         exchange_case{ "4539-1200L", 32, 19.62, 19.62 },
+                                         exchange_case{ "4539-1200L", 32, 11.22, 4.22 },
                                          exchange_case{ "4539-300S", 32, 8.82, 7.62 },
                                          exchange_case{ "4539-75S", 32, 29.22, 22.62 }));
 
@@ -126,8 +127,8 @@ TEST(published_exchange,
         p.arq = false;
         p.count = 3;
         for (const double s : measure(p)) {
-            EXPECT_GT(s, 2.4) << icmp;
-            EXPECT_LT(s, 4) << icmp;
+            EXPECT_GT(s, 0.5) << icmp; // two preambles and blocks
+            EXPECT_LT(s, 1.8) << icmp;
         }
     }
 }

@@ -15,8 +15,8 @@ STEP_DB = 2.0
 #: Blocks of a point, and bad ones that end it early.
 BLOCKS = 100
 BAD = 40
-#: Signal in a point, s.
-LONGEST_S = 480.0
+#: Signal in a point, s: some fades at least.
+SHORTEST_S, LONGEST_S = 100.0, 480.0
 #: Of 4539: SNR in 3 kHz on AWGN where a sweep begins: about where half of the blocks arrive.
 MIDDLE_DB = {75: -11, 150: -6, 300: -3, 600: 0, 1200: 3, 2400: 8, 3200: 6, 4800: 10, 6400: 13,
              8000: 16, 9600: 19}
@@ -59,11 +59,13 @@ def curve(mode: str, channel: str,
     """Points every 2 dB, from where no block of a point is bad to where nearly all are."""
     block_s = hf.timing(hf.mode(mode)).block_begin(1) - hf.timing(hf.mode(mode)).block_begin(0)
     seconds = max(10 * block_s, 12.0)
+    signal_s = min(max(BLOCKS * block_s, SHORTEST_S), LONGEST_S)
     middle = middle_db(mode, channel)
 
     def at(snr: float) -> Point:
         return point(run(ber.Point(mode, f"{channel} snr={snr:g}", seconds),
-                         ber.Stop(BAD, min(BLOCKS * block_s, LONGEST_S))), snr)
+                         ber.Stop(round(BAD * signal_s / min(BLOCKS * block_s, LONGEST_S)),
+                                  signal_s)), snr)
 
     for step in (STEP_DB, -STEP_DB):
         snr = middle if step > 0 else middle - STEP_DB
@@ -89,10 +91,13 @@ class Options:
                                        flag="--channel", metavar="SPEC")
 
     def __post_init__(self) -> None:
-        known = modes(self.bandwidth)
-        for mode in self.wanted:
-            if mode not in known:
-                raise ValueError(f"mode {mode!r}: allowed are {', '.join(known)}")
+        known = {(m.waveform, m.bandwidth_hz, m.rate_bps) for m in
+                 (hf.mode(name) for name in modes(self.bandwidth))}
+        for name in self.wanted:
+            m = hf.mode(name)
+            if (m.waveform, m.bandwidth_hz, m.rate_bps) not in known:
+                raise ValueError(f"mode {name!r}: allowed are the rates of "
+                                 f"{', '.join(modes(self.bandwidth))}")
 
     def pairs(self) -> List[Tuple[str, str]]:
         """Channels and modes to measure."""

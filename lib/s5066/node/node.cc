@@ -90,7 +90,11 @@ void node::impl::set_mode(const std::string& m)
         // acknowledgements equally good at 4 dB, and so does this cost.
         const double lost_ack_s =
             d_access.answer_wait_s() + to_seconds(timing.block_end(probe_blocks / 2 - 1));
-        d_node.modes.policy = std::make_unique<fixed_rate_policy>(data, acks, lost_ack_s);
+        // With rate changes by EOW the mode is what both sides have agreed.
+        const auto messages =
+            d_node.config.drc ? std::vector<gr::hf::mode>() : shorter_interleavers(data);
+        d_node.modes.policy =
+            std::make_unique<fixed_rate_policy>(data, acks, messages, lost_ack_s);
     }
     d_node.modes.adaptive = range.has_value();
     d_node.config.mode = m;

@@ -256,14 +256,13 @@ void adaptive_rate_policy::note_answer(station& s, const reception& r)
                                  : std::max(*s.reaches_db, answered_db + climb_db);
 }
 
-// The best mode for much data is slow for a message that leaves its long block almost
-// empty.
+// The best mode for much data is slow for a message that leaves its block almost empty.
 mode adaptive_rate_policy::message_mode(const station& s,
                                         const tx_context& c,
                                         const mode& bulk) const
 {
     const size_t octets = c.backlog_octets + ack_octets;
-    if (!is_long(bulk) || !s.in.known() || c.silent_rounds > 0 || c.backlog_octets == 0 ||
+    if (!s.in.known() || c.silent_rounds > 0 || c.backlog_octets == 0 ||
         octets > kernel::timing_of(bulk).octets_in(1)) {
         return bulk;
     }

@@ -7,16 +7,17 @@
 #include "waveform/timing.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gr::hf::s5066 {
 
 namespace {
 
 constexpr size_t max_stations = 256;
-// An ACK-ONLY D_PDU with a few octets of selective acknowledgement, and its number of
-// copies.
-constexpr size_t ack_octets = 24;
-constexpr unsigned copies = 2;
+// An acknowledgement and the heads of D_PDUs beside the octets of a message.
+constexpr size_t beside_octets = 60;
+// Messages that wait at most after failures of shorter interleavers.
+constexpr unsigned max_wait = 64;
 // Octets of a usual data D_PDU.
 constexpr size_t data_octets = 250;
 // If more than this share is lost beyond what noise alone explains, the channel fades.
@@ -70,15 +71,36 @@ mode default_ack_mode(const mode& data)
     return data;
 }
 
-double fixed_rate_policy::cost_s(const mode& m,
+std::vector<mode> shorter_interleavers(const mode& data)
+{
+    const auto block_s = [](const mode& m) {
+        const auto t = kernel::timing_of(m);
+        return to_seconds(t.block_end(0) - t.block_begin(0));
+    };
+    std::vector<mode> list;
+    for (mode m : mode::all()) {
+        const auto il = std::exchange(m.il, data.il);
+        const bool same = m == data;
+        m.il = il;
+        if (same && il != interleaver::zero && block_s(m) < block_s(data)) {
+            list.push_back(m);
+        }
+    }
+    return list;
+}
+
+double fixed_rate_policy::cost_s(const message& what,
+                                 const mode& m,
                                  const std::string& channel,
                                  double snr_db,
-                                 double lost_ack_s)
+                                 double lost_s)
 {
     const double loss = std::min(
-        measured_block_errors(channel).at(m, snr_db).loss(ack_octets, copies), max_loss);
-    const double own_s = to_seconds(kernel::timing_of(m).duration(copies * ack_octets));
-    return own_s + loss / (1 - loss) * (lost_ack_s + own_s);
+        measured_block_errors(channel).at(m, snr_db).loss(what.octets, what.copies),
+        max_loss);
+    const double own_s =
+        to_seconds(kernel::timing_of(m).duration(what.copies * what.octets));
+    return own_s + loss / (1 - loss) * (lost_s + own_s);
 }
 
 const char* fixed_rate_policy::channel_of(const station& s) const
@@ -86,22 +108,70 @@ const char* fixed_rate_policy::channel_of(const station& s) const
     return s.in.fading() || s.surprise_loss > surprising_loss ? faded : steady;
 }
 
-mode fixed_rate_policy::choose(station_time, const tx_context& c)
+mode fixed_rate_policy::cheapest(const station& s,
+                                 const message& what,
+                                 std::vector<mode> modes) const
 {
-    if (!c.ack_only) {
+    const auto cost = [&](const mode& m) {
+        return cost_s(what, m, channel_of(s), s.in.mean_db(), d_lost_ack_s);
+    };
+    return *std::min_element(
+        modes.begin(), modes.end(), [&](auto& a, auto& b) { return cost(a) < cost(b); });
+}
+
+mode fixed_rate_policy::message_mode(station& s, const tx_context& c) const
+{
+    const size_t octets = c.backlog_octets + beside_octets;
+    if (d_messages.empty() || !s.in.known() || c.silent_rounds > 0 ||
+        c.backlog_octets == 0 || octets > kernel::timing_of(d_data).octets_in(1)) {
         return d_data;
     }
-    const auto it = d_stations.find(c.peer.raw());
-    if (d_acks.size() == 1 || it == d_stations.end()) {
-        return d_acks.front();
+    if (s.waits_left > 0) {
+        --s.waits_left;
+        return d_data;
     }
-    const station& s = it->second;
-    const auto cost = [&](const mode& m) {
-        return cost_s(m, channel_of(s), s.in.mean_db(), d_lost_ack_s);
-    };
-    return *std::min_element(d_acks.begin(), d_acks.end(), [&](auto& a, auto& b) {
-        return cost(a) < cost(b);
-    });
+    auto modes = d_messages;
+    modes.push_back(d_data);
+    return cheapest(s, { octets, 1 }, std::move(modes));
+}
+
+mode fixed_rate_policy::choose(station_time, const tx_context& c)
+{
+    d_why = mode_reason::setting;
+    const auto it = d_stations.find(c.peer.raw());
+    if (it == d_stations.end()) {
+        return c.ack_only ? d_acks.front() : d_data;
+    }
+    station& s = it->second;
+    if (c.ack_only) {
+        return d_acks.size() == 1 ? d_acks.front() : cheapest(s, acknowledgement, d_acks);
+    }
+    const mode m = message_mode(s, c);
+    s.sent_shorter.reset();
+    if (m != d_data) {
+        s.sent_shorter = m;
+        d_why = mode_reason::soonest;
+    }
+    return m;
+}
+
+void fixed_rate_policy::on_frames(station_time, address peer, const sent_data& d)
+{
+    const auto it = d_stations.find(peer.raw());
+    if (it != d_stations.end() && d.m != d_data && d.lost < d.sent) {
+        it->second.wait = 1;
+    }
+}
+
+void fixed_rate_policy::on_silence(station_time, address peer)
+{
+    const auto it = d_stations.find(peer.raw());
+    if (it == d_stations.end() || !std::exchange(it->second.sent_shorter, std::nullopt)) {
+        return;
+    }
+    station& s = it->second;
+    s.waits_left = s.wait;
+    s.wait = std::min(2 * s.wait, max_wait);
 }
 
 void fixed_rate_policy::on_reception(station_time, address peer, const reception& r)
