@@ -80,6 +80,52 @@ TEST(shared_channel, nothing_is_rejected_after_a_common_start)
     }
 }
 
+// As after a power failure: each has a little for any other one. Their first calls meet,
+// and nobody has been heard.
+TEST(shared_channel, common_start_with_random_partners)
+{
+    for (const size_t stations : { 3u, 5u, 12u, 20u, 50u }) {
+        for (uint64_t seed = 1; seed <= 6; ++seed) {
+            auto s = of_stations(stations, seed, 2);
+            std::mt19937 random(static_cast<unsigned>(seed * 1000 + stations));
+            for (size_t k = 0; k < stations; ++k) {
+                s.stations[k].mode =
+                    seed % 2 == 0 && stations < 50 ? "4539-600S" : "4539-4800S";
+                const size_t to = (k + 1 + random() % (stations - 1)) % stations;
+                flow(s, k, to).octets = 3000;
+            }
+            const auto r = run(s);
+            EXPECT_EQ(rejected(r), 0u) << stations << " stations, seed " << seed;
+            EXPECT_TRUE(r.complete) << stations << " stations, seed " << seed;
+        }
+    }
+}
+
+// share_cycle_s is 430 s. The blocks of 1200 bit/s make it 514 s.
+TEST(shared_channel, after_a_common_start_each_of_twenty_has_its_turn_within_two_cycles)
+{
+    for (const std::string mode : { "4539-1200S", "4539-4800S" }) {
+        auto s = of_stations(20, 1, 2);
+        for (size_t k = 0; k < s.stations.size(); ++k) {
+            s.stations[k].mode = mode;
+            flow(s, k, (k + 1) % s.stations.size());
+        }
+        s.record = true;
+        const auto r = run(s);
+        std::vector<double> last(r.flows.size());
+        double longest_s = 0;
+        for (const auto& d : r.deliveries) {
+            longest_s = std::max(longest_s, d.time_s - last[d.flow]);
+            last[d.flow] = d.time_s;
+        }
+        for (const double t : last) {
+            longest_s = std::max(longest_s, r.end_s - t);
+        }
+        std::printf("%s: longest wait %.0f s\n", mode.c_str(), longest_s);
+        EXPECT_LE(longest_s, 2 * 430) << mode;
+    }
+}
+
 // Busy stations do not let every call and its answer through, so some calls prove
 // nothing.
 TEST(shared_channel, a_station_that_is_not_there_is_given_up_on_a_busy_channel)

@@ -20,6 +20,11 @@ constexpr unsigned many_rounds = 4;
 // If this many stations let their turn pass recently, several may start at a time.
 constexpr size_t several_stations = 3;
 constexpr unsigned max_doublings = 2;
+// For so long a transmission that could not be read shows that several stations call.
+constexpr station_time unread_memory = std::chrono::minutes(2);
+// Stations expected for each one on the list after new ones came. With 1 the last of 20
+// that begin together at 1200 bit/s waits 1325 s for its first turn, with 3 721 s.
+constexpr size_t expected_newcomers = 3;
 // Duration of a station's run without a pause for others, in multiples of that pause. At
 // first it is short, since the station may not be alone. The later minimum keeps the cost
 // of long pauses small.
@@ -44,10 +49,13 @@ struct channel_access::rules {
     static bool others_first(const channel_access& c, station_time turn_at);
     static unsigned chances(const channel_access& c);
     static bool several(const channel_access& c);
-    // Stations have just come, or many have little to send: several often begin together unnoticed.
-    static bool rush(const channel_access& c)
+    // Stations have just come, or many have little to send: several often begin together
+    // unnoticed. After a common start nobody was heard yet, but somebody was noticed.
+    static bool rush(const channel_access& c, station_time now)
     {
-        return c.shared() && (c.d_new_rounds == many_rounds || several(c));
+        return (c.shared() && (c.d_new_rounds == many_rounds || several(c))) ||
+               (c.d_heard_at.empty() && c.d_unread_at &&
+                now - *c.d_unread_at < unread_memory);
     }
     static void note_other(channel_access& c, station_time begin)
     {
@@ -207,8 +215,12 @@ bool channel_access::rules::hidden_ahead(const channel_access& c)
 
 station_time channel_access::turn_length() const
 {
-    const size_t n = std::max(d_share.recent(),
-                              d_share.stations() + (d_share.has(d_config.own) ? 0 : 1));
+    size_t n = std::max(d_share.recent(),
+                        d_share.stations() + (d_share.has(d_config.own) ? 0 : 1));
+    // Where stations have just come more are likely to, and all want a first turn.
+    if (d_new_rounds > 0 && d_hidden.at.empty()) {
+        n *= expected_newcomers;
+    }
     const double part_s = d_config.share_cycle_s / static_cast<double>(n);
     return from_seconds(shared() ? std::min(part_s, d_config.max_transmission_s)
                                  : d_config.max_transmission_s);
@@ -298,6 +310,7 @@ void channel_access::began(station_time begin, address a)
 void channel_access::began_unknown(station_time noticed, bool may_be_answer)
 {
     rules::note_other(*this, noticed);
+    d_unread_at = noticed;
     if (!may_be_answer && noticed - d_busy_end >= guard_time()) {
         d_new_heard = d_new_heard && d_new_rounds > 0;
         d_new_rounds = many_rounds;
@@ -442,14 +455,15 @@ station_time channel_access::back_off(unsigned silent, bool later)
 {
     // The silence may be that of two stations that called each other: they never choose
     // the same slot. After a collision with others we draw among more slots each time.
-    const unsigned pairs = 1u << std::min(silent - 1, 2u);
+    // Until somebody was heard there may be dozens, which all began together.
+    const unsigned pairs = 1u << std::min(silent - 1, d_heard_at.empty() ? 5u : 2u);
     const auto k = static_cast<unsigned>(d_random() % pairs);
     return 2 * (2 * k + (later ? 1u : 0u)) * shared_slot();
 }
 
 void channel_access::begin_own(station_time now, bool in_turn, bool with_data)
 {
-    d_own.in_rush = !in_turn && d_own.others_since && rules::rush(*this);
+    d_own.in_rush = !in_turn && d_own.others_since && rules::rush(*this, now);
     began(now, d_config.own);
     if (!in_turn || !shared() || d_share.ahead_of(d_config.own) == 0)
         d_own.served_time = station_time::zero();

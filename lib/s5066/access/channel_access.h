@@ -222,6 +222,7 @@ private:
         d_heard_at; // other stations on the channel, when last heard
     std::map<uint32_t, double> d_keys_after; // s, of those whose answers were heard
     std::optional<station_time> d_shared_at; // a third station was heard, when last
+    std::optional<station_time> d_unread_at; // when somebody began that was not read
     station_time d_newest_heard_at{};        // the last of them for the first time
     channel_share d_share;
     unsigned d_new_rounds = 0; // with more slots for stations that are not on the list

@@ -16,6 +16,8 @@ namespace {
 constexpr size_t max_stations = 256;
 // An acknowledgement and the heads of D_PDUs beside the octets of a message.
 constexpr size_t beside_octets = 60;
+// Carrier detectors notice a call of this length that meets others, s.
+constexpr double noticed_s = 0.7;
 // Messages that wait at most after failures of shorter interleavers.
 constexpr unsigned max_wait = 64;
 // Octets of a usual data D_PDU.
@@ -89,6 +91,26 @@ std::vector<mode> shorter_interleavers(const mode& data)
     return list;
 }
 
+fixed_rate_policy::fixed_rate_policy(const mode& data,
+                                     std::vector<mode> acks,
+                                     std::vector<mode> messages,
+                                     double lost_ack_s)
+    : d_data(data), d_acks(std::move(acks)), d_messages(std::move(messages)),
+      d_call(d_acks.front()), d_lost_ack_s(lost_ack_s)
+{
+    const auto length_s = [](const mode& m) {
+        return to_seconds(kernel::timing_of(m).block_end(0));
+    };
+    auto others = d_messages;
+    others.push_back(d_data);
+    for (const mode& m : others) {
+        if (length_s(d_call) < noticed_s ||
+            (length_s(m) >= noticed_s && length_s(m) < length_s(d_call))) {
+            d_call = m;
+        }
+    }
+}
+
 double fixed_rate_policy::cost_s(const message& what,
                                  const mode& m,
                                  const std::string& channel,
@@ -140,7 +162,7 @@ mode fixed_rate_policy::choose(station_time, const tx_context& c)
     d_why = mode_reason::setting;
     const auto it = d_stations.find(c.peer.raw());
     if (it == d_stations.end()) {
-        return c.ack_only ? d_acks.front() : d_data;
+        return !c.ack_only ? d_data : d_stations.empty() ? d_call : d_acks.front();
     }
     station& s = it->second;
     if (c.ack_only) {

@@ -34,11 +34,7 @@ public:
     fixed_rate_policy(const mode& data,
                       std::vector<mode> acks,
                       std::vector<mode> messages,
-                      double lost_ack_s)
-        : d_data(data), d_acks(std::move(acks)), d_messages(std::move(messages)),
-          d_lost_ack_s(lost_ack_s)
-    {
-    }
+                      double lost_ack_s);
     mode choose(station_time now, const tx_context& c) override;
     mode_reason why() const override { return d_why; }
     void on_reception(station_time now, address peer, const reception& r) override;
@@ -81,6 +77,7 @@ private:
     mode d_data;
     std::vector<mode> d_acks;
     std::vector<mode> d_messages;
+    mode d_call; // until somebody was heard: long enough to be noticed in a collision
     double d_lost_ack_s;
     std::map<uint32_t, station> d_stations; // by raw address
     mode_reason d_why = mode_reason::setting;
