@@ -245,9 +245,8 @@ TEST(channel_access, a_station_that_has_waited_longer_goes_first)
         s.access.end_own_data(1010s + from_seconds(used_s), 1010s, true);
         return s.access.must_yield(1080s, 1);
     };
-    // Half of a turn: new stations are expected, two for each of the two.
-    EXPECT_FALSE(yields(35, 0s));
-    EXPECT_TRUE(yields(37, 0s));
+    EXPECT_FALSE(yields(63, 0s)); // less than half of a turn
+    EXPECT_TRUE(yields(65, 0s));
     EXPECT_TRUE(yields(10, 900s)); // a station has just come, and more may
     EXPECT_FALSE(yields(10, 860s));
     EXPECT_TRUE(yields(10, 0s, false));

@@ -118,5 +118,5 @@ TEST(non_arq_bulk, loses_nothing_on_a_clear_channel)
     std::printf("non-ARQ at 9600 bit/s: %.1f %% of the line rate\n", 100 * share);
     EXPECT_EQ(net.sink_b.octets(), 2000000u)
         << "C_PDUs that go over two transmissions too";
-    EXPECT_GT(share, 0.955);
+    EXPECT_GT(share, 0.95); // slots of a modem with a carrier detector
 }

@@ -217,8 +217,11 @@ station_time channel_access::turn_length() const
 {
     size_t n = std::max(d_share.recent(),
                         d_share.stations() + (d_share.has(d_config.own) ? 0 : 1));
-    // Where stations have just come more are likely to, and all want a first turn.
-    if (d_new_rounds > 0 && d_hidden.at.empty()) {
+    // Where stations were heard for the first time more are likely to come, and all want a
+    // first turn.
+    const bool heard_lately =
+        d_gap_at - d_newest_heard_at < from_seconds(d_config.share_cycle_s / 2);
+    if (d_new_rounds > 0 && heard_lately && d_hidden.at.empty()) {
         n *= expected_newcomers;
     }
     const double part_s = d_config.share_cycle_s / static_cast<double>(n);

@@ -97,7 +97,7 @@ void emulated_modem::start(const mode& m)
         d_user.on_rx_end(clock(), { rx_end_reason::preempted, clock() });
     }
     d_sending = d_air.begin(this, m);
-    d_carrier = false;
+    forget_carrier();
     d_bits = 0;
     d_scheduler.at(d_sending->begin + d_sending->timing.block_begin(0),
                    guarded([this] { send_block(0); }));
@@ -147,6 +147,14 @@ void emulated_modem::listen()
     }
 }
 
+// Once announced, the detector reports only changes.
+void emulated_modem::forget_carrier()
+{
+    if (d_carrier) {
+        d_carrier = false;
+    }
+}
+
 void emulated_modem::sense()
 {
     if (d_sending || d_hearing || !d_config.carrier_delay) {
@@ -183,7 +191,7 @@ void emulated_modem::preamble_over(const emulated_air::signal_ptr& s,
         return;
     }
     d_hearing = s;
-    d_carrier = false;
+    forget_carrier();
     rx_start e;
     e.m = s->m;
     e.snr_db = snr_db;

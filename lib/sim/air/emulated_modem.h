@@ -74,6 +74,7 @@ private:
     void block_over(const emulated_air::signal_ptr& s, rx_octets e, bool late);
     void hand_over(const rx_octets& e);
     void listen();
+    void forget_carrier();
     void sense();
     void signal_over(const emulated_air::signal_ptr& s, station_time air_end, bool eom);
     // The reception is over, but its user is not notified.
