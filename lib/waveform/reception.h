@@ -40,6 +40,10 @@ struct search_pattern {
      *         another delay. 0: no offset that matters.
      */
     double resembles_hz = 0;
+    /*! \brief The same, for an offset beyond the range of the search. 0: none.
+     *  \details A candidate that has been read is rejected if it fits better there.
+     */
+    double resembles_beyond_hz = 0;
     /*! \brief Patterns of a family with the same number here, except 0, are readings of
      *         one preamble that resemble each other. Of candidates at one place only the
      *         best is examined.

@@ -162,6 +162,25 @@ TEST(receiver, empty_message_ends_at_once)
     }
 }
 
+// The probes of its preamble resemble themselves 300 Hz off, and fit any mode words there.
+TEST(receiver, a_signal_beyond_the_range_is_no_other_mode)
+{
+    uint64_t seed = 0;
+    for (const char* name : { "4539-3200S", "4539-9600S" })
+        for (const int offset : { -300, -270, -240, 240, 270, 300 }) {
+            loopback::samples x(4800);
+            const auto t = loopback::transmit(mode::parse(name),
+                                              loopback::random_octets(500, ++seed));
+            x.insert(x.end(), t.begin(), t.end());
+            loopback::pause(x, 4800);
+            burst_receiver rx;
+            const auto got = loopback::receive(
+                rx,
+                loopback::through(x, "snr=30 offset=" + std::to_string(offset), seed, 1));
+            EXPECT_TRUE(got.empty()) << name << " " << offset;
+        }
+}
+
 TEST(receiver, refuses_bad_options)
 {
     rx_options o;

@@ -129,6 +129,25 @@ std::optional<synchronised> acquisition::synchronise(const sample_buffer& in,
     return best;
 }
 
+// Whether a signal outside of the range explains the pattern better. Only what has been
+// read is tested: most candidates are no signals.
+bool acquisition::fits_beyond(const sample_buffer& in,
+                              int64_t start,
+                              const synchronised& s) const
+{
+    const search_pattern& pattern = d_family->patterns[d_candidate.pattern];
+    if (pattern.resembles_beyond_hz == 0)
+        return false;
+    for (const double other :
+         { -pattern.resembles_beyond_hz, pattern.resembles_beyond_hz }) {
+        const auto there = d_synchroniser.run(
+            in, start, s.hz + other, d_reader->stretch().fixed, pattern.periodic);
+        if (there && there->correlation > s.correlation)
+            return true;
+    }
+    return false;
+}
+
 // Empty if more samples are needed.
 std::optional<verdict> acquisition::read_stretch(const sample_buffer& in)
 {
@@ -149,6 +168,8 @@ std::optional<verdict> acquisition::read_stretch(const sample_buffer& in)
     if (sought.alone)
         d_seen.push_back(s->hz);
     const verdict v = d_reader->read(match(in, *s));
+    if (v == verdict::found && fits_beyond(in, start, *s))
+        return verdict::rejected;
     if (v == verdict::found || v == verdict::maybe)
         take(d_reader->meaning(), *s);
     return v;

@@ -34,6 +34,7 @@ def _say(report: demodulation.Report, as_json: bool) -> None:
                    + (f" (the first {report['sure_octets']} octets are sure)"
                       if report["sure_octets"] < report["octets"] else "")
                    + (", its start was missed" if report["joined"] else "")
+                   + (f", sideband: {report['sideband']}" if "sideband" in report else "")
                    + (f", reading: {report['reading']}" if report["reading"] != "standard"
                       else "") + (f", channel: {report['channel']}" if "channel" in report
                                   else "") + _combine.receivers(report),
@@ -101,6 +102,11 @@ class Reports:
     force: bool = option(False, "Replace arrays in FOLDER.")
     quiet: bool = option(False, "Report errors only.", short="-q")
 
+    @property
+    def show_progress(self) -> bool:
+        """Whether to show a progress bar. Octets on the same terminal would damage it."""
+        return not self.quiet and not sys.stdout.isatty()
+
     def say(self, report: demodulation.Report) -> None:
         """Report a transmission."""
         if self.as_json or not self.quiet:
@@ -112,7 +118,8 @@ class _Input:
 
     def __init__(self, path: str, other: Optional[str], form: Form) -> None:
         self._path, self._other = path, other
-        self._form, self._channel = (form.sample_rate, form.raw_format, form.iq), form.number
+        self._asked = (form.sample_rate, form.raw_format, form.iq), form.number
+        self._form, self._channel = self._asked
         #: How the channels are read, if that is not as asked for.
         self.layout = ""
         self.pipe = recording.KeptInput(sys.stdin.buffer) if "-" in (path, other) else None
@@ -134,10 +141,12 @@ class _Input:
         return [] if asked or not known or not self.source.differ else ["I/Q", "right"]
 
     def use(self, layout: str) -> None:
-        """Read the channels in another way, from the next again() on."""
+        """Read the channels in another way, from the next again() on. "": as asked for."""
         self.layout = layout
-        self._form = (*self._form[:2], layout == "I/Q")
-        self._channel = 1 if layout == "right" else None
+        self._form, self._channel = self._asked
+        if layout:
+            self._form = (*self._form[:2], layout == "I/Q")
+            self._channel = 1 if layout == "right" else None
 
     def forget(self) -> None:
         """Keep no input for another reading."""
@@ -164,27 +173,97 @@ class _Input:
                 recording.open_recording(other, *form, self._channel, stdin) if other else None)
 
 
-def _try_all(heard: _Input, tried: List[int], subcarrier: Optional[float],
-             reception: demodulation.Reception, show: bool, how: Dict[str, Any]) -> float:
-    """Receive in one bandwidth (kHz) after the other, until one has data. Returns the duration,
-    s."""
-    if len(tried) == 1:
-        heard.forget()
-    seconds = 0.0
-    for khz in tried:
-        source = heard.source
-        if khz != tried[0] and not heard.again():
-            others = ", ".join(str(k) for k in tried[tried.index(khz):])
-            click.echo(f"hf: warning: {source.name}: cannot be read again in other bandwidths "
-                       f"({others} kHz): see --bandwidth", err=True)
-            break
-        with Progress(f"{source.name}, {khz} kHz", shown=show) as progress:
-            seconds = demodulation.demodulate(
-                heard.source, reception, demodulation.subcarrier_of(source, khz, subcarrier),
-                bandwidth=khz, second=heard.second, progress=progress.share, **how)
-        if reception.octets or reception.complete:
-            break
-    return seconds
+class _Search:
+    """Receives from one part of a recording after the other, until one has data."""
+
+    def __init__(self, heard: _Input, subcarrier: Optional[float], bandwidth: Optional[int],
+                 reports: Reports, how: Dict[str, Any]) -> None:
+        """bandwidth: kHz, None for all that fit. how: options of demodulation.demodulate()."""
+        self._heard, self._subcarrier, self._bandwidth = heard, subcarrier, bandwidth
+        self._reports, self._how = reports, how
+        self._fresh = True  # the input has not been read
+        self._cut = False   # the input cannot be read again
+        #: Reports of the first part that had transmissions, but no data.
+        self._empty: List[demodulation.Report] = []
+        self.seconds = 0.0
+        #: Transmissions found, and those received from preamble to end-of-message mark.
+        self.found = self.complete = 0
+        #: What was looked at besides the recording as asked for.
+        self.layouts: List[str] = []
+        self.second = False
+
+    def run(self) -> None:
+        """Look as asked for, then at other layouts, then for offsets and inverted sidebands."""
+        if self._any([demodulation.View(khz) for khz in self._bandwidths()]):
+            return
+        self.layouts = self._heard.other_layouts()
+        for layout in self.layouts:
+            self._heard.use(layout)
+            if self._any([demodulation.View(khz) for khz in self._bandwidths()]):
+                return
+        for layout in ["", *self.layouts]:
+            self._heard.use(layout)
+            if self._any([view for khz in self._likely()
+                          for view in demodulation.second_search(khz)]):
+                return
+            self.second = not self._cut
+        for report in self._empty:
+            self._say(report)
+        self.found = len(self._empty)
+
+    def _bandwidths(self) -> List[int]:
+        return ([self._bandwidth] if self._bandwidth is not None
+                else demodulation.bandwidths_of(self._heard.source, self._subcarrier))
+
+    def _likely(self) -> List[int]:
+        """Bandwidths of the second search. In all of them it would take minutes."""
+        bandwidths = self._bandwidths()
+        return [khz for khz in bandwidths if khz in (bandwidths[0], 3)]
+
+    def _say(self, report: demodulation.Report) -> None:
+        layout = self._heard.layout
+        self._reports.say({**report, "channel": layout} if layout else report)
+
+    def _any(self, views: List[demodulation.View]) -> bool:
+        """Whether one of them has data."""
+        for number, view in enumerate(views):
+            if not self._fresh and not self._cut and not self._heard.again():
+                self._cut = True
+                self._warn(views[number:])
+            if self._cut:
+                return False
+            if view.shift_hz and not demodulation.fits(self._heard.source, view,
+                                                       self._subcarrier):
+                continue
+            self._fresh = False
+            if self._one(view):
+                return True
+        return False
+
+    def _warn(self, views: List[demodulation.View]) -> None:
+        others = ", ".join(str(view.khz) for view in views if view == demodulation.View(view.khz))
+        if others:
+            click.echo(f"hf: warning: {self._heard.source.name}: cannot be read again in other "
+                       f"bandwidths ({others} kHz): see --bandwidth", err=True)
+
+    def _one(self, view: demodulation.View) -> bool:
+        held: List[demodulation.Report] = []
+
+        def say(report: demodulation.Report) -> None:
+            held.append(report)
+            while held and (reception.octets or reception.complete):
+                self._say(held.pop(0))
+
+        reception = demodulation.Reception(self._heard.write, say)
+        source = self._heard.source
+        with Progress(f"{source.name}, {view.khz} kHz",
+                      shown=self._reports.show_progress) as progress:
+            self.seconds = demodulation.demodulate(
+                source, reception, demodulation.subcarrier_of(source, view.khz, self._subcarrier),
+                view=view, second=self._heard.second, progress=progress.share, **self._how)
+        self._empty = self._empty or held
+        self.found, self.complete = reception.found, reception.complete
+        return bool(reception.octets or reception.complete)
 
 
 @click.command(short_help="Samples to octets.")
@@ -221,6 +300,10 @@ def command(paths: Tuple[str, ...], form: Form, subcarrier: Optional[float],
     The exit status is 0 if at least one transmission was received from its preamble to its
     end-of-message mark, 1 if none was, 2 for wrong use.
 
+    If nothing is found within 75 Hz of the subcarrier, a second search looks up to 250 Hz off,
+    and for an inverted spectrum (the other sideband, or I and Q exchanged). It looks in 3 kHz and
+    in the bandwidth that was given or named.
+
     \b
     Keys of --json: mode, start_s, end_s (seconds of input), freq_offset_hz, snr_db (in
     the bandwidth, of the mean power), octets, sure_octets (those up to the last block at whose
@@ -228,7 +311,8 @@ def command(paths: Tuple[str, ...], form: Form, subcarrier: Optional[float],
     mark; preempted: by a new preamble), joined (whether its start was missed), reading
     (standard, or reversed: scrambler and code as pdn-soundmodem sends them), doppler_hz
     (two-sigma spread), delay_spread_ms (two standard deviations), coded_ber (share of coded
-    bits that the decoder corrected).
+    bits that the decoder corrected), sideband (only if inverted), channel (only of two channels
+    that are not read as asked).
 
     With --combine, times are those of the first IN that took part, and snr_db is the sum over
     all of them. The key receivers lists each IN that took part: recording, start_s,
@@ -245,14 +329,12 @@ def command(paths: Tuple[str, ...], form: Form, subcarrier: Optional[float],
       hf demodulate oslo.wav graz.wav porto.wav --combine > message.txt
       arecord -t wav -f S16_LE -r 48000 | hf demodulate --json -
     """
-    # Octets on the same terminal would damage the progress bar.
-    show = not reports.quiet and not sys.stdout.isatty()
     if combine:
         _combine.check(paths, {"--diversity": other is not None,
                                "--dump": reports.folder is not None})
         with _failures(", ".join(paths)):
             _combine.run(paths, lambda: [_open(path, form) for path in paths], subcarrier,
-                         bandwidth, show, reports.say, **asdict(receiver))
+                         bandwidth, reports.show_progress, reports.say, **asdict(receiver))
         return
     if len(paths) > 1:
         raise click.UsageError(f"{len(paths)} recordings ({', '.join(paths)}): more than one "
@@ -261,7 +343,7 @@ def command(paths: Tuple[str, ...], form: Form, subcarrier: Optional[float],
     if path == "-" and sys.stdin.isatty():
         raise click.UsageError("no input: name a file or use a pipe")
     with _failures(path):
-        _one(_Input(path, other, form), subcarrier, bandwidth, receiver, reports, show)
+        _one(_Input(path, other, form), subcarrier, bandwidth, receiver, reports)
 
 
 def _open(path: str, form: Form) -> recording.Recording:
@@ -284,12 +366,8 @@ def _failures(name: str) -> Iterator[None]:
 
 
 def _one(heard: _Input, subcarrier: Optional[float], bandwidth: Optional[int],
-         receiver: Receiver, reports: Reports, show: bool) -> None:
+         receiver: Receiver, reports: Reports) -> None:
     """Receive from one recording, or from two antennas."""
-    def say(report: demodulation.Report) -> None:
-        reports.say({**report, "channel": heard.layout} if heard.layout else report)
-
-    reception = demodulation.Reception(heard.write, say)
     source, second = heard.source, heard.second
     if second is not None and second.complex_samples != source.complex_samples:
         raise recording.RecordingError(f"{second.name}: IN and IN2 must be both audio or both "
@@ -297,22 +375,15 @@ def _one(heard: _Input, subcarrier: Optional[float], bandwidth: Optional[int],
     with checked():
         output.check_stdout(source.paths + (second.paths if second else []))
         dumped = dump.Dump(reports.folder, reports.force) if reports.folder else None
-    tried = ([bandwidth] if bandwidth is not None
-             else demodulation.bandwidths_of(source, subcarrier))
-    how = {**asdict(receiver), "dumped": dumped}
-    seconds = _try_all(heard, tried, subcarrier, reception, show, how)
-    layouts = heard.other_layouts() if not reception.found else []
-    for layout in layouts:
-        heard.use(layout)
-        if reception.found or not heard.again():
-            break
-        tried = ([bandwidth] if bandwidth is not None
-                 else demodulation.bandwidths_of(heard.source, subcarrier))
-        _try_all(heard, tried, subcarrier, reception, show, how)
+    search = _Search(heard, subcarrier, bandwidth, reports,
+                     {**asdict(receiver), "dumped": dumped})
+    search.run()
     for warning in heard.source.warnings + (heard.second.warnings if heard.second else []):
         click.echo(f"hf: warning: {warning}", err=True)
-    if reception.complete == 0:
-        if reception.found == 0:
-            where = ", neither in its channels nor in both as I and Q" if layouts else ""
-            raise fail(f"{source.name}: no transmission found in {seconds:.1f} s{where}")
-        raise fail(f"{source.name}: {reception.found} transmission(s) found, none complete")
+    if search.complete == 0:
+        if search.found == 0:
+            where = ((", neither in its channels nor in both as I and Q" if search.layouts else "")
+                     + (f", up to {demodulation.MAX_OFFSET_HZ:.0f} Hz off and in either sideband"
+                        if search.second else ""))
+            raise fail(f"{source.name}: no transmission found in {search.seconds:.1f} s{where}")
+        raise fail(f"{source.name}: {search.found} transmission(s) found, none complete")

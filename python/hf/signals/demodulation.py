@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Recordings to octets, with a report of each transmission."""
+from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 import numpy as np
@@ -24,6 +25,7 @@ CHANNEL_DIGITS = {"doppler_hz": 2, "delay_spread_ms": 2, "coded_ber": 4}
 #: be noise;
 #: ended: eom, lost (no end-of-message mark) or preempted (by a new preamble);
 #: joined: its preamble was missed, reception began at a block;
+#: sideband: "inverted" if the spectrum is mirrored, else there is no such key;
 #: reading: of the standard, standard or reversed, as the data show it;
 #: doppler_hz: two-sigma spread; delay_spread_ms: two standard deviations; coded_ber: share of
 #: coded bits that the decoder corrected. These three are None without a decoded block.
@@ -91,6 +93,7 @@ class Reception:
             "ended": None,
             "joined": event["joined"],
             "reading": "standard",
+            **({"sideband": event["sideband"]} if "sideband" in event else {}),
         }
 
     def _end(self, time_s: float, reason: str, sure: Optional[int]) -> None:
@@ -106,6 +109,44 @@ class Reception:
         report["sure_octets"] = report["octets"] if sure is None else sure
         self.complete += reason == "eom" and not report["joined"]
         self._report(report)
+
+
+@dataclass(frozen=True)
+class View:
+    """Part of a recording in which to look for transmissions.
+
+    khz: bandwidth of the channel.
+    shift_hz: from the subcarrier to the middle of the search.
+    inverted: mirror the spectrum about that middle.
+    """
+
+    khz: int = 3
+    shift_hz: float = 0.0
+    inverted: bool = False
+
+    def described(self, event: Dict[str, Any]) -> Dict[str, Any]:
+        """An event of the receiver, with its offset from the subcarrier in the recording."""
+        described = dict(event)
+        if "freq_offset_hz" in event:
+            sign = -1 if self.inverted else 1
+            described["freq_offset_hz"] = self.shift_hz + sign * event["freq_offset_hz"]
+        if self.inverted and event["type"] == "start":
+            described["sideband"] = "inverted"
+        return described
+
+
+#: Shift of the second search, Hz. The receiver finds offsets up to 95 Hz, so three searches
+#: cover 265 Hz to either side.
+SHIFT_HZ = 170.0
+
+#: Offset up to which the second search finds transmissions, Hz.
+MAX_OFFSET_HZ = 250.0
+
+
+def second_search(khz: int) -> List[View]:
+    """Views for a recording in which nothing was found: carriers far off, inverted spectra."""
+    return [View(khz, shift, inverted) for inverted in (False, True)
+            for shift in (0.0, -SHIFT_HZ, SHIFT_HZ) if shift or inverted]
 
 
 def silence(bandwidth: int = 3) -> np.ndarray:
@@ -144,24 +185,27 @@ def hinted_bandwidths(source: recording.Recording) -> List[float]:
     return list(dict.fromkeys(hints))
 
 
+def fits(source: recording.Recording, view: View, subcarrier: Optional[float] = None) -> bool:
+    """Whether a recording's sample rate and the subcarrier (Hz), if given, allow a view."""
+    centre = subcarrier_of(source, view.khz, subcarrier) + view.shift_hz
+    if not source.complex_samples and centre < 500 * view.khz:
+        return False
+    try:
+        _hf.audio_to_baseband(source.rate, centre, baseband_rate(view.khz))
+    except ValueError:
+        return False
+    return True
+
+
 def bandwidths_of(source: recording.Recording, subcarrier: Optional[float] = None) -> List[int]:
     """Bandwidths, kHz, that fit the recording's sample rate and the subcarrier (Hz), if given.
     Those of hinted_bandwidths() come first, then the others from narrow to wide."""
-    def fits(khz: int) -> bool:
-        centre = subcarrier_of(source, khz, subcarrier)
-        if not source.complex_samples and centre < 500 * khz:
-            return False
-        try:
-            _hf.audio_to_baseband(source.rate, centre, baseband_rate(khz))
-        except ValueError:
-            return False
-        return True
-
     hints = hinted_bandwidths(source)
     every = sorted({m.bandwidth_hz // 1000 for m in _hf.mode.all()})
     hinted = [khz for hint in hints for khz in every if 1000 * khz == round(hint)]
     # If none fits, return one anyway. Its error message names the problem with the sample rate.
-    return [khz for khz in dict.fromkeys(hinted + every) if fits(khz)] or [every[0]]
+    return [khz for khz in dict.fromkeys(hinted + every)
+            if fits(source, View(khz), subcarrier)] or [every[0]]
 
 
 def subcarrier_of(source: recording.Recording, bandwidth: int, given: Optional[float] = None
@@ -180,8 +224,9 @@ Heard = Tuple[np.ndarray, np.ndarray]
 class Baseband:
     """A recording at the modem's sample rate. seconds: duration read so far."""
 
-    def __init__(self, source: recording.Recording, subcarrier: float, bandwidth: int) -> None:
-        self._source, self.seconds = source, 0.0
+    def __init__(self, source: recording.Recording, subcarrier: float, bandwidth: int,
+                 inverted: bool = False) -> None:
+        self._source, self.seconds, self._inverted = source, 0.0, inverted
         self._converter = _hf.audio_to_baseband(source.rate, subcarrier, baseband_rate(bandwidth),
                                                 blank_bursts=True)
 
@@ -196,6 +241,7 @@ class Baseband:
 
     def _with_erased(self, heard: np.ndarray) -> Heard:
         erased = self._converter.erased  # None: nothing was erased
+        heard = heard.conj() if self._inverted else heard
         return heard, np.zeros(len(heard), np.float32) if erased is None else erased
 
 
@@ -218,7 +264,7 @@ def together(*sources: Iterator[Heard]) -> Iterator[List[Heard]]:
 
 
 def demodulate(source: recording.Recording, reception: Reception, subcarrier: float = 1800.0,
-               zero_interleaver: bool = False, effort: int = 1, bandwidth: int = 3,
+               zero_interleaver: bool = False, effort: int = 1, view: View = View(),
                dumped: Optional[dump.Dump] = None,
                second: Optional[recording.Recording] = None,
                progress: Callable[[float], object] = lambda _: None,
@@ -229,7 +275,7 @@ def demodulate(source: recording.Recording, reception: Reception, subcarrier: fl
     zero_interleaver: treat the serial tone's short interleaver as none. The waveform does not
     distinguish the two.
     effort: 0 to 2, as in hf.receiver.
-    bandwidth: of the channel, kHz.
+    view: the part of the recording to look at.
     dumped: receives the intermediate results of the receiver.
     second: recording of another antenna, started at the same time.
     progress: called at times with the share of the recording that was read, 0 to 1.
@@ -238,14 +284,16 @@ def demodulate(source: recording.Recording, reception: Reception, subcarrier: fl
     Raises RecordingError, and ValueError for an impossible bandwidth, rate or subcarrier.
     """
     def take(events: List[Dict[str, Any]]) -> None:
+        events = [view.described(event) for event in events]
         reception.handle(events)
         if dumped is not None:
             dumped.handle(events)
 
-    options = {"zero_interleaver": zero_interleaver, "effort": effort, "bandwidth": bandwidth,
+    options = {"zero_interleaver": zero_interleaver, "effort": effort, "bandwidth": view.khz,
                "details": dumped is not None, "join": join}
-    end = silence(bandwidth)
-    first = Baseband(source, subcarrier, bandwidth)
+    end = silence(view.khz)
+    where = (subcarrier + view.shift_hz, view.khz, view.inverted)
+    first = Baseband(source, *where)
     if second is None:
         receiver = _hf.receiver(**options)
         for piece, erased in first.pieces():
@@ -254,7 +302,7 @@ def demodulate(source: recording.Recording, reception: Reception, subcarrier: fl
         take(receiver.push(end))
     else:
         both = _hf.diversity_receiver(**options)
-        for a, b in together(first.pieces(), Baseband(second, subcarrier, bandwidth).pieces()):
+        for a, b in together(first.pieces(), Baseband(second, *where).pieces()):
             take(both.push(a[0], b[0], a[1], b[1]))
             progress(source.share())
         take(both.push(end, end))

@@ -22,6 +22,10 @@ using value = std::complex<float>;
 constexpr float sync_threshold = 24, reinserted_threshold = 26;
 constexpr size_t search_hold = 24;
 constexpr double sync_step_hz = 7.2, reinserted_step_hz = 12.8;
+/* Offset at which the probes resemble themselves two symbols later: twice the 150 Hz of
+ * their base. A turn of nearly four cycles from one to the next fits any mode words, so
+ * that a signal 300 Hz off reads as another mode. */
+constexpr double beyond_hz = 300;
 
 // The patterns, in this order.
 constexpr size_t whole = 0, repeated = 1;
@@ -168,7 +172,9 @@ const family_reception* reception(int bandwidth_hz)
               search_hold,
               reinserted_step_hz,
               0,
-              true },
+              true,
+              0,
+              beyond_hz },
         };
         f.reader = [](size_t pattern, const reading_options&) {
             return std::make_unique<words_reader>(pattern);
