@@ -25,8 +25,14 @@ struct soft_block {
 
 //! Soft bits of a transmission, as one receiver heard it.
 struct soft_transmission {
-    mode m;                         //!< with the reading of its last block
-    bool joined = false;            //!< its start was missed
+    mode m;              //!< with the reading of its last block
+    bool joined = false; //!< its start was missed
+    /*! \brief It is a part of the transmission before it, which the receiver found again at
+     *         another time, as after a hole in the samples.
+     *  \details The numbers of its blocks are what the receiver believes. In deep fades
+     *  some are wrong.
+     */
+    bool found_again = false;
     double freq_hz = 0;             //!< carrier offset found in the preamble
     std::vector<soft_block> blocks; //!< ascending; some may be missing
 };

@@ -4,6 +4,7 @@
 
 #include "modem/decode/block_decoder.h"
 #include "modem/decode/message_parser.h"
+#include "modem/find/resumption.h"
 #include "waveform/description.h"
 
 #include <algorithm>
@@ -66,7 +67,14 @@ void soft_combiner::add(size_t receiver, soft_transmission t, bool cued)
     for (const soft_block& b : t.blocks)
         for (const float ratio : b.ratios)
             certainty += std::abs(limited(ratio));
-    d_receptions.push_back({ receiver, std::move(t), certainty, cued });
+    size_t continues = d_receptions.size();
+    if (t.found_again)
+        for (size_t k = continues; k-- > 0;)
+            if (d_receptions[k].receiver == receiver && d_receptions[k].cued == cued) {
+                continues = d_receptions[k].continues;
+                break;
+            }
+    d_receptions.push_back({ receiver, std::move(t), certainty, cued, continues });
 }
 
 // The shift at which a reception agrees best with the sums; empty: it does not belong.
@@ -81,10 +89,12 @@ std::optional<int64_t> soft_combiner::shift_in(const group& g, const reception& 
     double limit = d_o.max_delay_s + d_o.max_clock * std::abs(start_s(b));
     const auto own =
         std::find_if(g.members.begin(), g.members.end(), [&r](const placed& p) {
-            return p.heard->receiver == r.receiver;
+            return p.heard->receiver == r.receiver && !p.heard->what.found_again;
         });
     int64_t known = g.members.front().shift;
-    if (own != g.members.end()) { // its clock tells the place, but for a hole
+    if (r.what.found_again) {
+        limit += resumption::reach_s;
+    } else if (own != g.members.end()) { // its clock tells the place, but for a hole
         known = own->shift;
         middle = start_s(b) - start_s(own->heard->what);
         limit = block_s / 2;
@@ -146,11 +156,13 @@ std::optional<int64_t> soft_combiner::shift_of(const group& g, const group& othe
 }
 
 // A receiver with several receptions of a block gives one: its noise in them is the same.
-void soft_combiner::add_to(group& g, const reception& r, int64_t shift)
+void soft_combiner::add_to(group& g, const reception& r, int64_t shift, int64_t last)
 {
     g.members.push_back({ &r, shift });
     for (const soft_block& b : r.what.blocks) {
         const int64_t number = b.number + shift;
+        if (number > last)
+            break;
         if (!g.contributed.insert({ r.receiver, number }).second)
             continue;
         auto& sum = g.sums[number];
@@ -165,25 +177,28 @@ combined_message soft_combiner::decode(const group& g)
     combined_message c;
     c.m = g.members.front().heard->what.m;
     const description& d = describe(c.m);
-    const int64_t first = g.sums.begin()->first, last = g.sums.rbegin()->first;
+    const int64_t first = g.sums.begin()->first;
+    size_t decoded = 0;
     c.joined = std::none_of(g.members.begin(), g.members.end(), [&](const placed& p) {
         return !p.heard->what.joined && p.shift == first;
     });
     block_decoder decoder(d);
     message_parser parser;
     parser.set_most_significant_first(d.most_significant_first);
-    const std::vector<float> unknown(d.coded_bits, 0);
-    for (int64_t number = first; number <= last && !c.complete; ++number) {
-        const auto sum = g.sums.find(number);
-        const decoded_block b =
-            decoder.decode(sum == g.sums.end() ? unknown : sum->second);
-        ++c.blocks;
+    bool ended = false;
+    for (const auto& [number, sum] : g.sums) {
+        const decoded_block b = decoder.decode(sum);
+        c.blocks = static_cast<size_t>(number - first + 1);
+        ++decoded;
         c.coded_ber += b.coded_ber;
-        c.complete = parser.push(b.bits, c.octets).has_value();
+        ended = parser.push(b.bits, c.octets).has_value();
+        if (ended)
+            break;
     }
-    c.coded_ber /= static_cast<double>(std::max<size_t>(1, c.blocks));
-    if (!c.complete)
-        c.complete = parser.finish(c.octets).has_value();
+    c.coded_ber /= static_cast<double>(decoded);
+    if (!ended)
+        ended = parser.finish(c.octets).has_value();
+    c.complete = ended && decoded == c.blocks;
     c.parts = parts_of(g, c.blocks);
     return c;
 }
@@ -255,8 +270,46 @@ std::vector<soft_combiner::group> soft_combiner::groups() const
         }
     }
     unite(groups);
+    settle_found_again(groups);
     add_cued(groups);
+    unite(groups);
     return groups;
+}
+
+/* A receiver that found a transmission again may be wrong about the place. So its later part
+ * counts where it agrees with others, or if there is no other. */
+void soft_combiner::settle_found_again(std::vector<group>& groups) const
+{
+    const auto has = [](const group& g, const reception* r) {
+        return std::find_if(g.members.begin(), g.members.end(), [r](const placed& p) {
+                   return p.heard == r;
+               }) != g.members.end();
+    };
+    const auto alone = [](const group& g) {
+        return std::all_of(g.members.begin(), g.members.end(), [&g](const placed& p) {
+            return p.heard->receiver == g.members.front().heard->receiver;
+        });
+    };
+    for (const reception& r : d_receptions) {
+        if (!r.what.found_again || r.cued)
+            continue;
+        const reception* const start = &d_receptions[r.continues];
+        const auto own = std::find_if(groups.begin(), groups.end(), [&](const group& g) {
+            return g.members.size() == 1 && has(g, &r);
+        });
+        const auto other = std::find_if(
+            groups.begin(), groups.end(), [&](const group& g) { return has(g, start); });
+        if (own == groups.end() || other == groups.end() || own == other)
+            continue;
+        if (alone(*other)) {
+            const auto known =
+                std::find_if(other->members.begin(),
+                             other->members.end(),
+                             [start](const placed& p) { return p.heard == start; });
+            add_to(*other, r, known->shift);
+        }
+        groups.erase(own);
+    }
 }
 
 // Parts that had no block in common may have one with a third part.
@@ -272,19 +325,26 @@ void soft_combiner::unite(std::vector<group>& groups) const
             ++k;
             continue;
         }
+        const int64_t last = std::max(groups[other].sums.rbegin()->first,
+                                      groups[k].sums.rbegin()->first + *shift);
         for (const placed& p : groups[k].members)
-            add_to(groups[other], *p.heard, p.shift + *shift);
+            add_to(groups[other], *p.heard, p.shift + *shift, last);
         groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(k));
         k = 0;
     }
 }
 
+/* What was looked for where others heard it. A receiver without a signal goes on into the
+ * noise, so it adds nothing after the last block of the others. */
 void soft_combiner::add_cued(std::vector<group>& groups) const
 {
+    std::vector<int64_t> last;
+    for (const group& g : groups)
+        last.push_back(g.sums.rbegin()->first);
     for (const reception& r : d_receptions)
-        for (group& g : groups)
-            if (const auto shift = r.cued ? shift_in(g, r) : std::nullopt) {
-                add_to(g, r, *shift);
+        for (size_t k = 0; k < groups.size(); ++k)
+            if (const auto shift = r.cued ? shift_in(groups[k], r) : std::nullopt) {
+                add_to(groups[k], r, *shift, last[k]);
                 break;
             }
 }

@@ -17,11 +17,12 @@ namespace gr::hf::kernel {
 //! A message decoded from the soft bits of one or more receivers.
 struct combined_message {
     mode m;
-    bool joined = false;   //!< every receiver missed its start
-    bool complete = false; //!< its end-of-message marker was found
-    std::vector<uint8_t> octets;
-    size_t blocks = 0;    //!< decoded
-    double coded_ber = 0; //!< mean share of coded bits that the decoder changed
+    bool joined = false; //!< every receiver missed its start
+    bool complete =
+        false; //!< its end-of-message marker was found, and no block is missing
+    std::vector<uint8_t> octets; //!< without those of missing blocks
+    size_t blocks = 0;           //!< decoded or missing
+    double coded_ber = 0;        //!< mean share of coded bits that the decoder changed
     //! What a receiver heard of it.
     struct part {
         size_t receiver = 0;
@@ -45,7 +46,8 @@ struct combined_message {
  * Receivers may start at different times and have clocks of their own. Two receptions are of
  * one transmission if mode and time agree, and if their soft bits are alike. Soft bits
  * alone decide by how many blocks one reception is shifted against the other. So the parts
- * of a transmission that a receiver lost and found again come together too.
+ * of a transmission that a receiver lost and found again come together too. Where only one
+ * receiver heard it, its own numbers of blocks count.
  *
  * The sum of the ratios is what an ideal receiver of independent noises would decode
  * (Brennan 1959, "Linear diversity combining techniques"). Each receiver iterates between
@@ -85,6 +87,7 @@ private:
         soft_transmission what;
         double certainty; // sum of the ratios' magnitudes
         bool cued;
+        size_t continues; // index of the reception that was found again, or of this one
     };
     struct placed {
         const reception* heard;
@@ -101,10 +104,12 @@ private:
     std::optional<int64_t> shift_of(const group& g, const group& other) const;
     std::vector<group> groups() const;
     void unite(std::vector<group>& groups) const;
+    void settle_found_again(std::vector<group>& groups) const;
     void add_cued(std::vector<group>& groups) const;
     bool follows_wrongly(const combined_message& m,
                          const std::vector<combined_message>& all) const;
-    static void add_to(group& g, const reception& r, int64_t shift);
+    static void
+    add_to(group& g, const reception& r, int64_t shift, int64_t last = INT64_MAX);
     static combined_message decode(const group& g);
     static std::vector<combined_message::part> parts_of(const group& g, size_t blocks);
 

@@ -113,6 +113,97 @@ TEST(soft_combiner, parts_of_a_split_transmission_come_together)
     EXPECT_NEAR(std::abs(later), 0.7, 0.005);
 }
 
+// Receiver 1 lost it in a fade and believes, when it finds it again, that samples are
+// missing.
+TEST(soft_combiner, a_receiver_wrong_about_the_place_puts_no_block_in)
+{
+    const mode m = mode::parse("4539-3200S");
+    const auto sent = loopback::random_octets(timing_of(m).octets_in(6), 17);
+    const auto on_air = loopback::transmit(m, sent);
+    const auto whole = heard_by(0, m, on_air, "awgn snr=20");
+    const auto other = heard_by(1, m, on_air, "awgn snr=20");
+    ASSERT_EQ(whole.size(), 1u);
+    ASSERT_EQ(other.size(), 1u);
+    for (const int64_t error : { -1, 1, 2 })
+        for (const bool alone : { false, true }) {
+            soft_transmission first = other[0], again = other[0];
+            first.blocks.erase(first.blocks.begin() + 3, first.blocks.end());
+            again.blocks.erase(again.blocks.begin(), again.blocks.begin() + 3);
+            again.found_again = true;
+            for (soft_block& b : again.blocks)
+                b.number += error;
+            soft_combiner combiner;
+            if (!alone)
+                combiner.add(0, whole[0]);
+            combiner.add(1, std::move(first));
+            combiner.add(1, std::move(again));
+            const auto got = combiner.combine();
+            ASSERT_EQ(got.size(), 1u) << error;
+            if (alone) { // nobody knows better, but a missing block is no block
+                EXPECT_EQ(got[0].complete, error <= 0) << error;
+                EXPECT_LE(got[0].octets.size(), sent.size()) << error;
+                continue;
+            }
+            EXPECT_EQ(got[0].octets, sent) << error;
+            EXPECT_TRUE(got[0].complete) << error;
+            ASSERT_EQ(got[0].parts.size(), 2u) << error;
+            for (const auto& part : got[0].parts)
+                EXPECT_EQ(part.blocks, 6u) << error;
+        }
+}
+
+TEST(soft_combiner, a_block_that_nobody_heard_gives_no_octets)
+{
+    const mode m = mode::parse("4539-3200S");
+    const size_t block = timing_of(m).octets_in(2) - timing_of(m).octets_in(1);
+    const auto sent = loopback::random_octets(timing_of(m).octets_in(6), 18);
+    const auto on_air = loopback::transmit(m, sent);
+    soft_combiner combiner;
+    for (size_t k = 0; k < 2; ++k) {
+        auto all = heard_by(k, m, on_air, "awgn snr=20");
+        ASSERT_EQ(all.size(), 1u);
+        all[0].blocks.erase(all[0].blocks.begin() + 2);
+        combiner.add(k, std::move(all[0]));
+    }
+    const auto got = combiner.combine();
+    ASSERT_EQ(got.size(), 1u);
+    auto expected = sent;
+    const auto from = expected.begin() + static_cast<std::ptrdiff_t>(2 * block);
+    expected.erase(from, from + static_cast<std::ptrdiff_t>(block));
+    EXPECT_EQ(got[0].octets, expected);
+    EXPECT_FALSE(got[0].complete);
+}
+
+// Where a receiver is sent by others, it goes on into the noise after the signal.
+TEST(soft_combiner, a_cued_receiver_does_not_lengthen_a_message)
+{
+    const mode m = mode::parse("4539-3200S");
+    const auto sent = loopback::random_octets(timing_of(m).octets_in(6), 19);
+    const auto on_air = loopback::transmit(m, sent);
+    soft_combiner combiner;
+    for (size_t k = 0; k < 2; ++k) {
+        auto all = heard_by(k, m, on_air, "awgn snr=20");
+        ASSERT_EQ(all.size(), 1u);
+        all[0].blocks.pop_back(); // no end-of-message mark
+        if (k == 1)
+            for (int more = 0; more < 3; ++more) {
+                soft_block noise = all[0].blocks.back();
+                ++noise.number;
+                for (float& ratio : noise.ratios)
+                    ratio *= 0.01f;
+                all[0].blocks.push_back(noise);
+            }
+        combiner.add(k, std::move(all[0]), k == 1);
+    }
+    const auto got = combiner.combine();
+    ASSERT_EQ(got.size(), 1u);
+    EXPECT_EQ(got[0].blocks, 5u);
+    EXPECT_EQ(got[0].octets,
+              std::vector<uint8_t>(
+                  sent.begin(),
+                  sent.begin() + static_cast<std::ptrdiff_t>(got[0].octets.size())));
+}
+
 // Receiver 0 heard all of it. Receiver 1 found it later, or says itself that it joined.
 TEST(soft_combiner, a_receiver_that_missed_the_start_has_joined)
 {

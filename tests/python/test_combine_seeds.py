@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Four places on Poor channels, 200 seeds: a combination has no octets that nobody sent."""
+import numpy as np
+
+from gnuradio import hf as module
+
+MODE = "4539-3200S"
+#: 13 blocks. A reinserted preamble lies before block 8.
+COUNT = 5600
+
+
+def combined(seed, snr_db):
+    """Octets sent, and the messages that four receivers have together."""
+    octets = np.random.default_rng(seed).bytes(COUNT)
+    sent = module.modulate(MODE, octets)
+    each = []
+    for k in range(4):
+        x = np.concatenate([np.zeros(round(9600 * (0.5 + 0.7 * k))), sent, np.zeros(9600)])
+        spec = f"poor snr={snr_db} clock={30 * k - 45} offset={20 * k - 30}"
+        each.append(module.channel_model(spec, 1000 * seed + k, module.mode(MODE).mean_power)
+                    .process(x.astype(np.complex64)))
+    return octets, module.combine(each)
+
+
+def test_no_octets_that_nobody_sent():
+    timing = module.timing(MODE)
+    blocks = next(n for n in range(1, 99) if timing.octets_in(n) >= COUNT)
+    block = timing.octets_in(2) - timing.octets_in(1)
+    whole = 0
+    for seed in range(200):
+        # At 0 dB, receivers lose the signal and look for it again.
+        octets, messages = combined(seed, 2 * (seed % 5))
+        assert messages and sum(m["blocks"] for m in messages) <= blocks, seed
+        assert all(len(m["octets"]) <= block * m["blocks"] for m in messages), seed
+        for message in messages:
+            if message["complete"] and not message["joined"]:
+                assert len(message["octets"]) == COUNT, seed
+                whole += message["octets"] == octets
+    assert whole >= 160
