@@ -23,6 +23,11 @@ std::complex<float> taken(std::complex<float> x)
     return { sound(x.real()), sound(x.imag()) };
 }
 
+/* Samples of 0 in a row that are a hole: more than low levels give in a period of the
+ * subcarrier. After the longest one the signal may have ended. A receiver that gets no
+ * samples for longer has to notice. */
+constexpr double least_hole_s = 0.002, longest_hole_s = 0.2;
+
 // Few enough samples to stay in the nearest cache between steps.
 constexpr size_t piece = 2048;
 
@@ -67,6 +72,8 @@ audio_to_baseband::audio_to_baseband(const audio_rates& rates, bool blank_bursts
     d_real_shape.emplace(d_finder->reach(), d_finder->average());
     d_complex_shape.emplace(d_finder->reach(), d_finder->average());
     d_hit.resize(static_cast<size_t>(std::lround(period * rates.audio)));
+    d_least_hole = static_cast<size_t>(std::lround(least_hole_s * rates.audio));
+    d_longest_hole = static_cast<size_t>(std::lround(longest_hole_s * rates.audio));
     for (size_t k = 0; k <= d_hit.size(); ++k)
         d_share.push_back(static_cast<float>(std::pow(
             std::sin(M_PI_2 * static_cast<double>(k) / static_cast<double>(d_hit.size())),
@@ -122,7 +129,8 @@ void audio_to_baseband::convert(std::vector<std::complex<float>>& out)
 
 void audio_to_baseband::finish(std::vector<std::complex<float>>& out)
 {
-    // Silence follows for the samples without a verdict.
+    // Silence follows for the samples without a verdict. It is no hole.
+    d_zeros = SIZE_MAX;
     const size_t before = out.size();
     push(std::vector<float>(d_real.size()).data(), d_real.size(), d_real, out);
     push(std::vector<std::complex<float>>(d_complex.size()).data(),
@@ -133,6 +141,34 @@ void audio_to_baseband::finish(std::vector<std::complex<float>>& out)
     convert(out);
     d_filter.finish(out);
     tell_erased(out.size() - before);
+}
+
+// Verdicts on d_power. A hole is erased as soon as it is long enough, and the length of a
+// fade before it.
+template <class OnBurst>
+void audio_to_baseband::find(OnBurst&& on_burst)
+{
+    const size_t n = d_power.size();
+    size_t pushed = 0;
+    const auto push_to = [&](size_t end) {
+        d_finder->push(
+            d_power.data() + pushed, end - pushed, d_verdict.data() + pushed, on_burst);
+        pushed = end;
+    };
+    for (size_t i = 0; i < n; ++i) {
+        if (d_power[i] != 0) {
+            d_zeros = 0;
+            continue;
+        }
+        if (d_zeros >= d_longest_hole || ++d_zeros < d_least_hole)
+            continue;
+        push_to(i);
+        const int64_t now = d_finder->latest(); // sample i
+        const size_t back = d_zeros == d_least_hole ? d_zeros + d_hit.size() : 0;
+        for (int64_t k = now - static_cast<int64_t>(back); k <= now; ++k)
+            d_finder->erase(k);
+    }
+    push_to(n);
 }
 
 // Gets verdicts on the samples after the first \p waited. Removes bursts from all samples
@@ -147,13 +183,12 @@ size_t audio_to_baseband::blank(std::vector<T>& x, size_t waited)
                    d_power.begin(),
                    [](T y) { return std::norm(y); });
     d_verdict.resize(n);
-    d_finder->push(
-        d_power.data(), n, d_verdict.data(), [this, &x](const burst_finder::burst& b) {
-            if constexpr (std::is_same_v<T, float>)
-                take_out(*d_real_shape, x, b);
-            else
-                take_out(*d_complex_shape, x, b);
-        });
+    find([this, &x](const burst_finder::burst& b) {
+        if constexpr (std::is_same_v<T, float>)
+            take_out(*d_real_shape, x, b);
+        else
+            take_out(*d_complex_shape, x, b);
+    });
     // The first samples wait for \p delay more.
     const size_t judged = x.size() - std::min(std::max(delay, waited), x.size());
     if (d_hits == 0 && std::find(d_verdict.end() - static_cast<long>(judged),

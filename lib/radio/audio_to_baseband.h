@@ -29,7 +29,9 @@ namespace gr::hf::kernel {
  * Optionally removes short bursts of noise ahead of every filter, as filters would
  * stretch them. It then reports which output samples are missing, for
  * burst_receiver::push(). The gaps fade out and in over 0.6 ms, so that the mirrored
- * half of a real signal hardly reaches into the channel.
+ * half of a real signal hardly reaches into the channel. Holes are missing, too: samples
+ * that are exactly 0 for 2 ms or more, up to 200 ms of them, as sound devices and networks
+ * put them where samples were lost.
  */
 class audio_to_baseband
 {
@@ -73,6 +75,8 @@ private:
     size_t blank(std::vector<T>& x, size_t waited);
     template <class T>
     void take_out(pulse_shape<T>& shape, std::vector<T>& x, const burst_finder::burst& b);
+    template <class OnBurst>
+    void find(OnBurst&& on_burst);
     void fade(bool hit);
     void tell_erased(size_t appended);
 
@@ -88,7 +92,9 @@ private:
     std::optional<pulse_shape<std::complex<float>>> d_complex_shape;
     std::vector<float> d_power;
     std::vector<uint8_t> d_verdict;
-    double d_ratio;             // modem rate over audio rate
+    size_t d_zeros = SIZE_MAX; // samples of 0 up to now; at first, no signal is missing
+    size_t d_least_hole = 0, d_longest_hole = 0; // samples of 0
+    double d_ratio;                              // modem rate over audio rate
     std::vector<uint8_t> d_hit; // verdicts of the latest samples, for the length of a
                                 // fade at a gap
     size_t d_hits = 0;          // number set in d_hit

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf demodulate: carriers far off, and inverted spectra, where the first search finds nothing."""
+import json
 import random
 
 import numpy as np
 import pytest
 
 from gnuradio import hf as module
+from gnuradio.hf.cli import demodulate as program
 from gnuradio.hf.signals import demodulation
 
 RATE = 9600
@@ -80,3 +82,35 @@ def test_the_searches_overlap():
         assert all(b - a <= 2 * 95 for a, b in zip(shifts, shifts[1:]))
         assert shifts[0] - 95 <= -demodulation.MAX_OFFSET_HZ
         assert shifts[-1] + 95 >= demodulation.MAX_OFFSET_HZ
+
+
+def events(octets):
+    """Events of a transmission. Without octets it was only taken for one."""
+    yield {"type": "start", "mode": "5069-6k-1200S", "time": 0.1, "freq_offset_hz": 1.0,
+           "snr_db": 3.0, "joined": False}
+    if octets:
+        yield {"type": "octets", "octets": octets, "snr_db": 9.0, "reading": "standard"}
+    yield {"type": "end", "time": 0.5, "reason": "eom" if octets else "lost"}
+
+
+@pytest.mark.parametrize("with_data", [9, None])
+def test_a_bandwidth_without_data_is_reported_only_if_none_has(monkeypatch, tmp_path, capfdbinary,
+                                                               with_data):
+    def receive(source, reception, subcarrier, view, **how):
+        list(source.pieces())
+        if not view.shift_hz and not view.inverted and view.khz in (6, 9, 12):
+            reception.handle(events(b"data" if view.khz == with_data else b""))
+        return 1.0
+
+    monkeypatch.setattr(demodulation, "demodulate", receive)
+    path = tmp_path / "x.f32le"
+    path.write_bytes(bytes(4 * 48000))
+    arguments = ["--json", "--format", "f32le", "--sample-rate", "48000", str(path)]
+    with pytest.raises(SystemExit) as status:
+        program.command.main(arguments, prog_name="hf demodulate")
+    out, err = capfdbinary.readouterr()
+    reports = [json.loads(line) for line in err.splitlines() if line.startswith(b"{")]
+    assert [r["octets"] for r in reports] == ([4] if with_data else [0])
+    assert out == (b"data" if with_data else b"")
+    assert status.value.code == (0 if with_data else 1)
+    assert with_data or b"1 transmission(s) found, none complete" in err
