@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace gr::hf;
@@ -82,4 +83,19 @@ TEST(carrier_canceller, lets_go_of_a_carrier_that_has_gone)
     const auto y = pushed(c, x);
     EXPECT_TRUE(c.frequencies().empty());
     EXPECT_TRUE(std::equal(x.begin() + 38400, x.end(), y.begin() + 38400));
+}
+
+// The rest of a carrier faded for 14 s after the end of a recording, and was taken for
+// preambles.
+TEST(carrier_canceller, forgets_carriers_in_digital_silence)
+{
+    carrier_canceller c(symbol_grid(2400), { 0.2 });
+    pushed(c, loopback::through(samples(48000), "snr=20 carriers=700:20,-300:10", 1, 1));
+    ASSERT_EQ(c.frequencies().size(), 2u);
+    pushed(c, samples(960)); // a hole of 0.1 s
+    EXPECT_EQ(c.frequencies().size(), 2u);
+    const auto y = pushed(c, samples(4800));
+    EXPECT_TRUE(c.frequencies().empty());
+    EXPECT_TRUE(std::all_of(
+        y.begin() + 2400, y.end(), [](auto v) { return v == samples::value_type{}; }));
 }

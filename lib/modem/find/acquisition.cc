@@ -110,22 +110,22 @@ preamble_evidence acquisition::match(const sample_buffer& in, const synchronised
 /* The first stretch decides between the search's offset and the others at which the
  * pattern resembles itself. The search cannot: its steps cost more than these offsets
  * differ by. */
-std::optional<synchronised> acquisition::synchronise(const sample_buffer& in,
-                                                     int64_t start) const
+std::optional<synchroniser::located> acquisition::locate(const sample_buffer& in,
+                                                         int64_t start) const
 {
-    const preamble_stretch& sought = d_reader->stretch();
     const search_pattern& pattern = d_family->patterns[d_candidate.pattern];
     const auto at = [&](double hz) {
-        return d_synchroniser.run(in, start, hz, sought.fixed, pattern.periodic);
+        return d_synchroniser.locate(
+            in, start, hz, d_reader->stretch().fixed, pattern.periodic);
     };
     if (d_hz)
         return at(*d_hz);
     auto best = at(d_candidate.frequency_hz);
     if (pattern.resembles_hz > 0)
         for (const double other : { -pattern.resembles_hz, pattern.resembles_hz })
-            if (auto s = at(d_candidate.frequency_hz + other);
-                s && (!best || s->correlation > best->correlation))
-                best = std::move(s);
+            if (auto l = at(d_candidate.frequency_hz + other);
+                l && (!best || l->correlation() > best->correlation()))
+                best = std::move(l);
     return best;
 }
 
@@ -140,9 +140,9 @@ bool acquisition::fits_beyond(const sample_buffer& in,
         return false;
     for (const double other :
          { -pattern.resembles_beyond_hz, pattern.resembles_beyond_hz }) {
-        const auto there = d_synchroniser.run(
+        const auto there = d_synchroniser.locate(
             in, start, s.hz + other, d_reader->stretch().fixed, pattern.periodic);
-        if (there && there->correlation > s.correlation)
+        if (there && there->correlation() > s.correlation)
             return true;
     }
     return false;
@@ -155,14 +155,21 @@ std::optional<verdict> acquisition::read_stretch(const sample_buffer& in)
     const int64_t start = d_candidate.sample + d_stretch * step();
     if (in.end() < start + d_synchroniser.reach(sought.fixed.size(), sought.symbols))
         return std::nullopt;
-    const auto s = synchronise(in, start);
+    const auto place = locate(in, start);
     if (sought.alone)
         d_first = d_stretch;
     ++d_stretch;
+    // The channel costs most of the time: measure it only of what is within the range.
+    if (place && std::abs(place->hz) > d_max_offset_hz)
+        return verdict::rejected;
+    const auto s =
+        place ? d_synchroniser.run(in,
+                                   *place,
+                                   sought.fixed,
+                                   d_family->patterns[d_candidate.pattern].periodic)
+              : std::nullopt;
     if (!s)
         return d_reader->read_nothing();
-    if (std::abs(s->hz) > d_max_offset_hz)
-        return verdict::rejected;
     if (!d_hz)
         d_hz = s->hz;
     if (sought.alone)

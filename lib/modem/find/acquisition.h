@@ -49,7 +49,8 @@ public:
 private:
     int64_t step() const;
     state try_modes(const sample_buffer& in);
-    std::optional<synchronised> synchronise(const sample_buffer& in, int64_t start) const;
+    std::optional<synchroniser::located> locate(const sample_buffer& in,
+                                                int64_t start) const;
     bool fits_beyond(const sample_buffer& in, int64_t start, const synchronised& s) const;
     std::optional<preamble_reader::verdict> read_stretch(const sample_buffer& in);
     preamble_evidence match(const sample_buffer& in, const synchronised& s) const;

@@ -274,12 +274,14 @@ bool resumption::synchronise(const sample_buffer& in, uint64_t frame)
     synchroniser_plan plan = *d_a.synchroniser;
     plan.fine_range_hz = 0;
     plan.other_half = 0;
-    const auto s = synchroniser(d_grid, plan)
-                       .run(in,
-                            std::llround(d_stream.input_time(static_cast<double>(row))),
-                            d_a.frequency_hz,
-                            fixed,
-                            true);
+    const synchroniser there(d_grid, plan);
+    const auto place =
+        there.locate(in,
+                     std::llround(d_stream.input_time(static_cast<double>(row))),
+                     d_a.frequency_hz,
+                     fixed,
+                     true);
+    const auto s = place ? there.run(in, *place, fixed, true) : std::nullopt;
     if (!s)
         return false;
     d_result.origin = s->origin - symbol_grid::samples_per_row * (1 + d_a.clock) * 2 *

@@ -271,44 +271,71 @@ size_t synchroniser::first_path(const std::vector<float>& power, float least) co
     });
 }
 
-std::optional<synchronised> synchroniser::run(const sample_buffer& in,
-                                              int64_t start,
-                                              double hz,
-                                              const values& fixed,
-                                              bool periodic) const
+// The rows of a stretch at an offset, with room for the search. Empty if samples are missing.
+std::optional<half_symbol_stream> synchroniser::rows_at(const sample_buffer& in,
+                                                        int64_t start,
+                                                        double hz,
+                                                        const values& fixed) const
 {
     const auto rows = static_cast<int64_t>(2 * fixed.size());
     const int64_t from = -d_search - room, to = rows + d_search + room;
-    half_symbol_stream coarse(d_grid, static_cast<double>(start), from, hz);
-    coarse.run(in, to);
-    if (coarse.end() < to)
+    half_symbol_stream y(d_grid, static_cast<double>(start), from, hz);
+    y.run(in, to);
+    if (y.end() < to)
         return std::nullopt;
-    synchronised s;
-    s.hz = hz + fine_offset(coarse, fixed);
-    const auto known = static_cast<float>(std::count_if(
-        fixed.begin(), fixed.end(), [](const value& v) { return v != value{}; }));
+    return y;
+}
 
-    half_symbol_stream fine(d_grid, static_cast<double>(start), from, s.hz);
-    fine.run(in, to);
-    std::vector<float> power;
-    for (const value& v : at_all_delays(fine, fixed))
-        power.push_back(std::norm(v));
-    auto peak =
-        static_cast<size_t>(std::max_element(power.begin(), power.end()) - power.begin());
+std::optional<synchroniser::located> synchroniser::locate(const sample_buffer& in,
+                                                          int64_t start,
+                                                          double hz,
+                                                          const values& fixed,
+                                                          bool periodic) const
+{
+    const auto coarse = rows_at(in, start, hz, fixed);
+    if (!coarse)
+        return std::nullopt;
+    located l;
+    l.hz = hz + fine_offset(*coarse, fixed);
+    l.start = start;
+    const auto fine = rows_at(in, start, l.hz, fixed);
+    if (!fine)
+        return std::nullopt;
+    for (const value& v : at_all_delays(*fine, fixed))
+        l.power.push_back(std::norm(v));
+    l.peak = static_cast<size_t>(std::max_element(l.power.begin(), l.power.end()) -
+                                 l.power.begin());
     if (periodic) {
-        const value* y = fine.at(static_cast<int64_t>(peak) - d_search);
+        const value* y = fine->at(static_cast<int64_t>(l.peak) - d_search);
         const float a = std::norm(correlate(y, fixed, 0, fixed.size() / 2));
         const float b = std::norm(correlate(y, fixed, fixed.size() / 2, fixed.size()));
         if (std::min(a, b) < d_plan->other_half * std::max(a, b))
             return std::nullopt;
     }
+    return l;
+}
+
+std::optional<synchronised> synchroniser::run(const sample_buffer& in,
+                                              const located& l,
+                                              const values& fixed,
+                                              bool periodic) const
+{
+    const auto fine = rows_at(in, l.start, l.hz, fixed);
+    if (!fine)
+        return std::nullopt;
+    synchronised s;
+    s.hz = l.hz;
+    const auto known = static_cast<float>(std::count_if(
+        fixed.begin(), fixed.end(), [](const value& v) { return v != value{}; }));
+    std::vector<float> power = l.power;
+    size_t peak = l.peak;
     s.correlation = power[peak];
-    const double mean = mean_power(fine, rows);
+    const double mean = mean_power(*fine, static_cast<int64_t>(2 * fixed.size()));
 
     // Put the strongest path on the half-symbol grid, so that few taps describe it.
     const double shift = beside_grid(power, peak); // half symbols
     if (taps() > dense_delays) {
-        power = without_side_peaks(fine, fixed, known, static_cast<float>(mean));
+        power = without_side_peaks(*fine, fixed, known, static_cast<float>(mean));
         peak = static_cast<size_t>(std::max_element(power.begin(), power.end()) -
                                    power.begin());
     }
@@ -319,7 +346,7 @@ std::optional<synchronised> synchroniser::run(const sample_buffer& in,
                  d_plan->min_path_over_noise * static_cast<float>(mean) * known));
     const int64_t tap0 = static_cast<int64_t>(first) - d_search - d_lead;
     s.origin =
-        static_cast<double>(start) + row_samples * (static_cast<double>(tap0) + shift);
+        static_cast<double>(l.start) + row_samples * (static_cast<double>(tap0) + shift);
 
     const auto power_in = static_cast<float>(mean);
     s.profile.assign(taps(), power_in / 4);

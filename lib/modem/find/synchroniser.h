@@ -57,15 +57,31 @@ public:
     //! Input samples needed before the first one of a stretch.
     int64_t reach_before() const;
 
-    /*! \param start input sample of the first symbol, on any path
+    //! Where a stretch may be: what is known before its channel is measured.
+    struct located {
+        int64_t start = 0;        //!< input sample of the first symbol, on any path
+        double hz = 0;            //!< carrier offset
+        std::vector<float> power; //!< of the correlation, by delay
+        size_t peak = 0;          //!< its largest
+        float correlation() const { return power[peak]; }
+    };
+
+    /*! \brief Find offset and delays, at a tenth of the cost of run().
+     *  \param start input sample of the first symbol, on any path
      *  \param hz carrier offset, within the plan's fine range
      *  \param fixed the symbols, 0 where unknown
      *  \param periodic see search_pattern
      *  \returns nothing if this is certainly no such stretch
      */
+    std::optional<located> locate(const sample_buffer& in,
+                                  int64_t start,
+                                  double hz,
+                                  const std::vector<std::complex<float>>& fixed,
+                                  bool periodic) const;
+
+    //! Measure the channel of what was located.
     std::optional<synchronised> run(const sample_buffer& in,
-                                    int64_t start,
-                                    double hz,
+                                    const located& l,
                                     const std::vector<std::complex<float>>& fixed,
                                     bool periodic) const;
 
@@ -73,6 +89,8 @@ private:
     using value = std::complex<float>;
     using values = std::vector<value>;
 
+    std::optional<half_symbol_stream>
+    rows_at(const sample_buffer& in, int64_t start, double hz, const values& fixed) const;
     values at_all_delays(const half_symbol_stream& y, const values& fixed) const;
     double fine_offset(const half_symbol_stream& y, const values& fixed) const;
     size_t first_path(const std::vector<float>& power, float least) const;

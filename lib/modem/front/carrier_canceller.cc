@@ -79,7 +79,8 @@ carrier_canceller::carrier_canceller(const symbol_grid& grid,
                                      const std::vector<double>& periods_s)
     : d_sample_rate(grid.sample_rate()), d_length(spectrum_length(d_sample_rate)),
       d_look_every(static_cast<size_t>(grid.samples(look_every_s))),
-      d_agility(1 / static_cast<float>(grid.samples(memory_s))), d_recent(d_length),
+      d_agility(1 / static_cast<float>(grid.samples(memory_s))),
+      d_silence(static_cast<size_t>(grid.samples(memory_s))), d_recent(d_length),
       d_window(d_length), d_average(d_length), d_work(d_length), d_spectrum(d_length)
 {
     for (const double s : periods_s)
@@ -111,6 +112,11 @@ std::vector<double> carrier_canceller::frequencies() const
 
 std::complex<float> carrier_canceller::push(std::complex<float> x, bool erased)
 {
+    // Digital silence has no lines. What is remembered of them would fade for seconds, and
+    // tones resemble preambles at any level.
+    d_zeros = x == value{} && !erased ? d_zeros + 1 : 0;
+    if (d_zeros == d_silence)
+        restart();
     d_recent[d_count++ & (d_length - 1)] = x; // a power of two
     value y = x;
     if (!erased && !d_lines.empty()) {

@@ -106,11 +106,13 @@ private:
     double d_sample_rate;
     size_t d_length; // of a spectrum; bins of 1.2 to 2.3 Hz
     size_t d_look_every;
-    float d_agility; // share of a difference that is followed with each sample
+    float d_agility;  // share of a difference that is followed with each sample
+    size_t d_silence; // samples of 0 after which all is forgotten
     std::vector<value> d_recent; // ring of input samples
     std::vector<float> d_window;
     std::vector<float> d_average; // of the spectrum
     std::vector<value> d_work, d_spectrum;
+    size_t d_zeros = 0; // latest samples that are 0
     size_t d_count = 0;
     size_t d_spectra = 0;
     float d_power = 0; // of the output, running mean
