@@ -72,8 +72,9 @@ audio_to_baseband::audio_to_baseband(const audio_rates& rates, bool blank_bursts
     d_real_shape.emplace(d_finder->reach(), d_finder->average());
     d_complex_shape.emplace(d_finder->reach(), d_finder->average());
     d_hit.resize(static_cast<size_t>(std::lround(period * rates.audio)));
-    d_least_hole = static_cast<size_t>(std::lround(least_hole_s * rates.audio));
-    d_longest_hole = static_cast<size_t>(std::lround(longest_hole_s * rates.audio));
+    d_silence.least_hole = static_cast<size_t>(std::lround(least_hole_s * rates.audio));
+    d_silence.longest_hole =
+        static_cast<size_t>(std::lround(longest_hole_s * rates.audio));
     for (size_t k = 0; k <= d_hit.size(); ++k)
         d_share.push_back(static_cast<float>(std::pow(
             std::sin(M_PI_2 * static_cast<double>(k) / static_cast<double>(d_hit.size())),
@@ -130,7 +131,7 @@ void audio_to_baseband::convert(std::vector<std::complex<float>>& out)
 void audio_to_baseband::finish(std::vector<std::complex<float>>& out)
 {
     // Silence follows for the samples without a verdict. It is no hole.
-    d_zeros = SIZE_MAX;
+    d_silence.now = SIZE_MAX;
     const size_t before = out.size();
     push(std::vector<float>(d_real.size()).data(), d_real.size(), d_real, out);
     push(std::vector<std::complex<float>>(d_complex.size()).data(),
@@ -157,14 +158,16 @@ void audio_to_baseband::find(OnBurst&& on_burst)
     };
     for (size_t i = 0; i < n; ++i) {
         if (d_power[i] != 0) {
-            d_zeros = 0;
+            d_silence.now = 0;
             continue;
         }
-        if (d_zeros >= d_longest_hole || ++d_zeros < d_least_hole)
+        if (d_silence.now >= d_silence.longest_hole ||
+            ++d_silence.now < d_silence.least_hole)
             continue;
         push_to(i);
         const int64_t now = d_finder->latest(); // sample i
-        const size_t back = d_zeros == d_least_hole ? d_zeros + d_hit.size() : 0;
+        const size_t back =
+            d_silence.now == d_silence.least_hole ? d_silence.now + d_hit.size() : 0;
         for (int64_t k = now - static_cast<int64_t>(back); k <= now; ++k)
             d_finder->erase(k);
     }

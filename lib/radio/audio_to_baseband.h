@@ -92,9 +92,11 @@ private:
     std::optional<pulse_shape<std::complex<float>>> d_complex_shape;
     std::vector<float> d_power;
     std::vector<uint8_t> d_verdict;
-    size_t d_zeros = SIZE_MAX; // samples of 0 up to now; at first, no signal is missing
-    size_t d_least_hole = 0, d_longest_hole = 0; // samples of 0
-    double d_ratio;                              // modem rate over audio rate
+    struct silence {           // in samples of 0
+        size_t now = SIZE_MAX; // at first, no signal is missing
+        size_t least_hole = 0, longest_hole = 0;
+    } d_silence;
+    double d_ratio;             // modem rate over audio rate
     std::vector<uint8_t> d_hit; // verdicts of the latest samples, for the length of a
                                 // fade at a gap
     size_t d_hits = 0;          // number set in d_hit
