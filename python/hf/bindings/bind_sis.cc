@@ -249,6 +249,20 @@ void bind_rcop(py::module& m)
         py::arg("message"),
         py::arg("mtu") = sis_mtu,
         "A message as U_PDUs of RCOP or UDOP; none if it is too long.");
+    m.def(
+        "decode_rcop",
+        [](const py::bytes& u_pdu) -> py::object {
+            const auto v = from_bytes(u_pdu);
+            const auto s = decode_rcop(v.data(), v.size());
+            if (!s)
+                return py::none();
+            return py::make_tuple(
+                s->connection, s->id, s->segment, s->application, to_bytes(s->data));
+        },
+        py::arg("u_pdu"),
+        "Connection, U_PDU ID, segment number, application and data of a U_PDU of RCOP "
+        "or "
+        "UDOP. None if it has no proper header.");
     auto message = py::class_<rcop_message>(m, "rcop_message");
     message.def_readonly("source", &rcop_message::source)
         .def_readonly("source_sap", &rcop_message::source_sap)

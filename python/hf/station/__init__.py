@@ -12,6 +12,7 @@ from . import names, tables
 from .radio_tables import Ptt, Radio, Rig, Sdr
 from .station_tables import (Ale, Auth, Capture, Dns, Host, IpClient, Mail, MailRoute, ModemClient,
                              ModemServer, Pep, Record, SisServer, StationError, Web, words_of)
+from .xmpp_tables import Xmpp, XmppPeer
 
 
 @dataclass
@@ -52,6 +53,7 @@ class Description:
     host: Optional[Host] = None
     mail: Optional[Mail] = None
     web: Optional[Web] = None
+    xmpp: Optional[Xmpp] = None
     modem_server: Optional[ModemServer] = None
     modem_client: Optional[ModemClient] = None
     capture: Capture = field(default_factory=Capture)
@@ -123,7 +125,7 @@ class Description:
                                    f"{self.mode} {of_mode} kHz, and a modem has one bandwidth")
         if self.modem_server is not None:
             for part in ("address", "data_link", "ip_client", "pep", "dns", "sis_server", "host",
-                         "mail", "web", "modem_client", "auth"):
+                         "mail", "web", "xmpp", "modem_client", "auth"):
                 if getattr(self, part):
                     raise StationError(f"'{part}' and [modem_server] exclude each other: a "
                                        "station with a modem server has no data link")
@@ -144,11 +146,17 @@ class Description:
             self.web.check()
         if self.mail is not None:
             self.mail.check()
-            if self.sis_server is None:
-                raise StationError("[mail] needs [sis_server]: the gateway is one of its clients")
             if self.netns:
                 raise StationError("[mail] and netns exclude each other: start hf mail run in the "
                                    "namespace")
+        if self.xmpp is not None:
+            self.xmpp.check()
+            if self.netns:
+                raise StationError("[xmpp] and netns exclude each other")
+        for part in ("mail", "xmpp"):
+            if getattr(self, part) is not None and self.sis_server is None:
+                raise StationError(f"[{part}] needs [sis_server]: the gateway is one of its "
+                                   "clients")
         if self.ale is not None:
             self._check_ale(self.ale)
         if self.record is not None:
@@ -181,10 +189,10 @@ def _mode_bandwidth_khz(mode: str) -> int:
 #: Tables within tables of a station file, and their classes.
 PARTS: Dict[Any, Dict[str, Any]] = {
     Description: {"ip_client": IpClient, "pep": Pep, "dns": Dns, "sis_server": SisServer,
-                  "host": Host, "mail": Mail, "web": Web, "modem_server": ModemServer,
-                  "modem_client": ModemClient, "capture": Capture, "radio": Radio,
-                  "record": Record, "ale": Ale, "auth": Auth},
-    Mail: {"route": [MailRoute]},
+                  "host": Host, "mail": Mail, "web": Web, "xmpp": Xmpp,
+                  "modem_server": ModemServer, "modem_client": ModemClient, "capture": Capture,
+                  "radio": Radio, "record": Record, "ale": Ale, "auth": Auth},
+    Mail: {"route": [MailRoute]}, Xmpp: {"peer": [XmppPeer]},
     Radio: {"ptt": Ptt, "sdr": Sdr, "rig": Rig}}
 
 

@@ -18,6 +18,7 @@ SERVICES: List[Tuple[str, str, str, str]] = [
     ("web", "..web.service", "WebService",
      "python3-aiohttp, python3-brotli, python3-lxml, python3-pil"),
     ("mail", "..mail.service", "MailService", "python3-aiosmtpd"),
+    ("xmpp", "..xmpp.service", "XmppService", "python3-slixmpp"),
 ]
 
 

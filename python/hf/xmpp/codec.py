@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stanzas as messages of RCOP (XEP-0365 0.1): one stanza is one message, without a stream header.
+
+A message has no mark for its end. The end tag of the stanza is the end.
+
+With compression, the messages of one direction are one zlib stream (RFC 1950), flushed after each
+stanza. Its two octets of header begin a new stream: no block that zlib writes begins with them.
+
+Notices between two of our gateways are messages of another application, which others ignore. They
+have two octets: the kind and the ID of a message.
+"""
+from typing import Any, List, NamedTuple, Optional, Tuple
+import zlib
+
+from ..sis import s5066
+from . import stanza
+
+#: Application ID of stanzas, among those that are free. XEP-0365 names none, so none is asked for.
+APP_XMPP = 0x8361
+#: Application ID of notices.
+APP_NOTICE = 0x8362
+#: The next message has this ID.
+START = 0
+#: The last message that has arrived has this ID. The later ones are to be sent again.
+RESUME = 1
+#: Messages before this ID are lost.
+LOST = 2
+
+
+class Segment(NamedTuple):
+    """A received U_PDU of RCOP."""
+
+    connection: int
+    id: int
+    number: int
+    application: int
+    data: bytes
+
+
+class Arrived(NamedTuple):
+    """A message that is complete. stanza is None if it was refused, and why says the reason."""
+
+    id: int
+    stanza: Optional[stanza.Element]
+    why: str = ""
+
+
+class ContextLost(Exception):
+    """A message continues a compressed stream whose begin has not arrived."""
+
+
+def segment(u_pdu: bytes) -> Optional[Segment]:
+    """None if the U_PDU has no proper header."""
+    found = s5066.decode_rcop(u_pdu)
+    return Segment(*found) if found else None
+
+
+def notice(connection: int, kind: int, id_: int) -> bytes:
+    """U_PDU of a notice."""
+    (u_pdu,) = s5066.rcop_segments(connection, 0, APP_NOTICE, bytes([kind, id_ & 0xff]))
+    return u_pdu
+
+
+def as_notice(s: Segment) -> Optional[Tuple[int, int]]:
+    """Kind and ID of a notice."""
+    if s.application != APP_NOTICE or len(s.data) != 2:
+        return None
+    return s.data[0], s.data[1]
+
+
+class Packer:
+    """The outgoing direction. reset() begins a new compressed stream."""
+
+    def __init__(self, connection: int, compressed: bool, application: int = APP_XMPP) -> None:
+        self._connection, self._compressed = connection, compressed
+        self._application = application
+        self.reset()
+
+    def reset(self) -> None:
+        """The far side may have lost a message: do not refer to earlier ones."""
+        self._zlib = zlib.compressobj(9)
+
+    def pack(self, id_: int, text: bytes, mtu: int) -> List[bytes]:
+        """U_PDUs of a stanza."""
+        if self._compressed:
+            text = self._zlib.compress(text) + self._zlib.flush(zlib.Z_SYNC_FLUSH)
+        return list(s5066.rcop_segments(self._connection, id_ & 0xff, self._application, text,
+                                        mtu))
+
+
+class Unpacker:
+    """The incoming direction, from segments in order."""
+
+    def __init__(self, compressed: bool, max_octets: int) -> None:
+        self._compressed, self._max_octets = compressed, max_octets
+        self._zlib: Any = None
+        self._reader: Optional[stanza.Reader] = None
+        self._at = (0, 0)
+
+    def take(self, s: Segment) -> Optional[Arrived]:
+        """The message that a segment completes. Raises ContextLost."""
+        if s.number == 0:
+            self._reader = stanza.Reader(self._max_octets)
+            if self._compressed and s.data[:1] == b"\x78" and \
+                    int.from_bytes(s.data[:2], "big") % 31 == 0:
+                self._zlib = zlib.decompressobj()
+        elif self._reader is None or self._at != (s.id, s.number):
+            self._lose()
+            return None
+        self._at = (s.id, s.number + 1)
+        assert self._reader is not None
+        try:
+            found = self._reader.feed(self._inflate(s.data))
+        except stanza.StanzaError as error:
+            self._reader = None
+            return Arrived(s.id, None, str(error))
+        if found is None:
+            return None
+        self._reader = None
+        return Arrived(s.id, found)
+
+    def _lose(self) -> None:
+        """Drop what is incomplete. A compressed stream cannot go on without it."""
+        self._reader = None
+        if self._zlib is not None:
+            self._zlib = None
+            raise ContextLost()
+
+    def _inflate(self, data: bytes) -> bytes:
+        if not self._compressed:
+            return data
+        if self._zlib is None:
+            self._reader = None
+            raise ContextLost()
+        try:
+            text = self._zlib.decompress(data, self._max_octets + 1)
+        except zlib.error:
+            text, self._zlib = b"", None
+            self._reader = None
+        if self._zlib is None:
+            raise ContextLost()
+        if self._zlib.unconsumed_tail or self._zlib.eof or len(text) > self._max_octets:
+            self._zlib = None
+            raise stanza.StanzaError(f"longer than {self._max_octets} octets, or at the end of "
+                                     "its compressed stream")
+        return bytes(text)

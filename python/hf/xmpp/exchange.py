@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The two flows of stanzas with one far gateway: each stanza arrives once, in order.
+
+A stanza leaves the journal when the far side has confirmed it. After a failure the stanzas on
+their way are sent again, with the same numbers. The receiver remembers numbers and texts, and
+drops second copies.
+
+A far gateway that was killed may not have written down what its node had delivered. So two of our
+gateways tell each other by notices (codec.START and others) what comes next and what has arrived.
+A receiver that misses a number asks for it, and drops what follows until it has come. A gateway of
+another maker sends no notices: what arrives there is taken as it comes.
+"""
+from collections import Counter, OrderedDict, deque
+from typing import Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
+
+from ..station.xmpp_tables import XmppPeer
+from . import codec, policy, stanza
+from .journal import Journal, Row
+from .stanza import Element
+
+#: A message that is sent later than this after it was written is stamped, s.
+STAMP_AFTER_S = 60.0
+#: The same request to send again is made, and followed, once in this time, s.
+ASK_AGAIN_S = 60.0
+#: Requests that are followed within that time.
+MAX_FOLLOWED = 10
+#: Notices that wait for the node, the newest.
+MAX_NOTICES = 20
+#: Persons whose turn is remembered.
+MAX_PERSONS = 1000
+#: Stanzas on their way. Far fewer than half of the 256 IDs.
+MAX_ON_THE_WAY = 60
+
+
+class UPdu(NamedTuple):
+    """A U_PDU for the node. last: the one whose confirmation counts."""
+
+    octets: bytes
+    number: int
+    last: bool
+
+
+class Exchange:
+    """Both flows with one node. One thread uses it."""
+
+    def __init__(self, peer: XmppPeer, ours: List[str], journal: Journal, window: int,
+                 max_octets: int, received: Callable[[Element], None],
+                 say: Callable[[str], None]) -> None:
+        """ours: domains of this side. window: octets on their way to the node. max_octets: of a
+        stanza. received: takes a stanza from there. It must be in the journal, or need not be."""
+        self.peer, self.node = peer, peer.node
+        self._ours, self._journal, self._window = ours, journal, window
+        self._received, self._say = received, say
+        compressed = peer.compression == "deflate"
+        self._packer = codec.Packer(peer.connection, compressed, peer.application)
+        self._unpacker = codec.Unpacker(compressed, max_octets)
+        known = journal.peer(self.node)
+        self._last: Optional[int] = known["last"]
+        self._is_ours: bool = known["ours"]
+        #: Numbers on their way, and their octets.
+        self._on_the_way: Dict[int, int] = {}
+        self._sent = -1  # the last number sent since the last failure
+        self._turns: "OrderedDict[str, int]" = OrderedDict()
+        self._turn = 0
+        self._notices: Deque[bytes] = deque(maxlen=MAX_NOTICES)
+        self._asked: Dict[int, float] = {}  # time of the last notice of a kind
+        self._followed: Deque[Tuple[int, float]] = deque(maxlen=MAX_FOLLOWED)
+        self.counts: Counter = Counter()
+
+    # --- to the node ----------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """There is a new connection to the node. Nothing is on its way."""
+        self.again()
+        if self._last is not None and self._is_ours:
+            self._notice(codec.RESUME, self._last)
+
+    def again(self) -> None:
+        """What was on its way has failed, and is sent again."""
+        self._on_the_way.clear()
+        self._packer.reset()
+        self._sent = -1
+        self._notices.clear()
+
+    def _notice(self, kind: int, number: int) -> None:
+        self._notices.append(codec.notice(self.peer.connection, kind, number))
+
+    def due(self, mtu: int, now: float) -> List[UPdu]:
+        """U_PDUs of the next stanza that may be sent, or of notices. now: seconds since 1970."""
+        if self._notices:
+            notices = [UPdu(n, -1, False) for n in self._notices]
+            self._notices.clear()
+            return notices
+        if len(self._on_the_way) >= MAX_ON_THE_WAY or \
+                sum(self._on_the_way.values()) >= self._window:
+            return []
+        starts = self._sent < 0
+        row = self._journal.again(self.node, self._sent) or self._new()
+        if row is None or row.number is None:
+            return []
+        found = stanza.read(row.text, 1 << 30)
+        if now - row.written > STAMP_AFTER_S:
+            policy.stamp(found, row.written, self._ours[0])
+        u_pdus = self._packer.pack(row.number, stanza.write(found), mtu)
+        self._sent = row.number
+        self._on_the_way[row.number] = sum(map(len, u_pdus))
+        self.counts["sent"] += 1
+        made = [UPdu(u, row.number, u is u_pdus[-1]) for u in u_pdus]
+        if starts and self.peer.notices:
+            made.insert(0, UPdu(codec.notice(self.peer.connection, codec.START, row.number), -1,
+                                False))
+        return made
+
+    def _new(self) -> Optional[Row]:
+        """The next stanza by rank, and of the person who has waited longest."""
+        heads = self._journal.heads(self.node)
+        if not heads:
+            return None
+        person, _, id_ = min(heads, key=lambda h: (h[1], self._turns.get(h[0], 0), h[2]))
+        self._turn += 1
+        self._turns[person] = self._turn
+        self._turns.move_to_end(person)
+        if len(self._turns) > MAX_PERSONS:
+            self._turns.popitem(last=False)
+        return self._journal.number(self.node, id_)
+
+    def confirmed(self, number: int) -> None:
+        """The node, or the far client, has a stanza."""
+        if self._on_the_way.pop(number, None) is not None:
+            self._journal.arrived(self.node, number)
+            self.counts["arrived"] += 1
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether something is on its way."""
+        return bool(self._on_the_way)
+
+    # --- from the node --------------------------------------------------------------------------
+
+    def take(self, u_pdu: bytes, now: float) -> None:
+        """A U_PDU from the node. now: monotonic."""
+        s = codec.segment(u_pdu)
+        if s is None or s.connection != self.peer.connection:
+            self.counts["malformed"] += 1
+            return
+        notice = codec.as_notice(s)
+        if notice is not None:
+            if self.peer.notices:
+                self._take_notice(*notice, now)
+            return
+        try:
+            found = self._unpacker.take(s)
+        except codec.ContextLost:
+            self.counts["out_of_context"] += 1
+            if self._last is None:
+                self._last = s.id - 1
+            self._ask(now)
+            return
+        if found is not None:
+            self._take_message(found, now)
+
+    def _nearest(self, id_: int, to: int) -> int:
+        """The number with an ID that is nearest to another number."""
+        return to + (id_ - to + 128) % 256 - 128
+
+    def _take_message(self, m: codec.Arrived, now: float) -> None:
+        expected = None if self._last is None else self._last + 1
+        number = m.id if expected is None else self._nearest(m.id, expected)
+        if expected is not None and number > expected and self._is_ours:
+            self.counts["after_a_gap"] += 1
+            self._ask(now)
+            return
+        self._last = number if expected is None or not self._is_ours \
+            else max(number, expected - 1)
+        self._journal.set_peer(self.node, self._last, self._is_ours)
+        why = m.why if m.stanza is None else policy.refusal(m.stanza, self.peer.domains,
+                                                            self._ours)
+        if why or m.stanza is None:
+            self.counts["refused"] += 1
+            if self.counts["refused"] in (1, 10, 100) or self.counts["refused"] % 1000 == 0:
+                self._say(f"from {self.node}: stanza {self.counts['refused']} refused: {why}")
+        elif stanza.kind_of(m.stanza) == "presence" or \
+                self._journal.is_new(self.node, number, policy.unstamped(m.stanza)):
+            self.counts["received"] += 1
+            self._received(m.stanza)
+        else:
+            self.counts["second_copies"] += 1
+
+    def _ask(self, now: float) -> None:
+        """Ask for what is missing. A gateway of another maker ignores it."""
+        if self.peer.notices and self._last is not None and \
+                now - self._asked.get(self._last, float("-inf")) > ASK_AGAIN_S:
+            self._asked = {self._last: now}
+            self._notice(codec.RESUME, self._last)
+
+    def _take_notice(self, kind: int, id_: int, now: float) -> None:
+        if not self._is_ours:
+            self._is_ours = True
+            self._journal.set_peer(self.node, self._last, True)
+        if kind == codec.START and self._last is None:
+            self._last = id_ - 1
+        elif kind == codec.START:
+            assert self._last is not None
+            if self._nearest(id_, self._last + 1) > self._last + 1:
+                self._ask(now)
+        elif kind == codec.LOST and self._last is not None:
+            self.counts["lost"] += 1
+            self._last = max(self._nearest(id_, self._last + 1) - 1, self._last)
+        elif kind == codec.RESUME:
+            self._resume(id_, now)
+
+    def _resume(self, id_: int, now: float) -> None:
+        last = self._nearest(id_, self._journal.peer(self.node)["next"] - 1)
+        recent = [of for of, at in self._followed if now - at < ASK_AGAIN_S]
+        if last in recent or len(recent) == MAX_FOLLOWED:
+            return
+        self._followed.append((last, now))
+        first = self._journal.rewind(self.node, last)
+        self.again()
+        if first > last + 1:
+            self._notice(codec.LOST, first)

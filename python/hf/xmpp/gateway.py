@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The gateway of a station: what the chat server hands over goes to HF, and what comes from HF
+goes to the chat server. It knows nothing of the component protocol."""
+from collections import Counter, OrderedDict
+import copy
+import threading
+import time
+from typing import Any, Callable, Dict, List, Tuple
+
+from ..station.xmpp_tables import Xmpp, XmppPeer
+from . import policy, stanza
+from .carrier import Carrier
+from .exchange import Exchange
+from .journal import Journal, JournalError
+from .stanza import Element
+
+#: Answers of far servers that are remembered, and for how long, s.
+MAX_CACHED, CACHED_S = 200, 86400.0
+#: Questions on their way, from this side.
+MAX_ASKED = 1000
+#: Presence and answers for the chat server that may wait in memory. More are dropped.
+MAX_PASSING = 1000
+#: Seconds between looks at what has waited for too long, and commits of what need not be durable.
+LOOK_S = 1.0
+
+
+class Gateway:
+    """Any thread may use it.
+
+    passing: takes a domain and a stanza from there that need not be kept on disk. False: the chat
+    server is not connected, the stanza is dropped.
+    wake: takes a domain for which the journal has stanzas from HF.
+    """
+
+    def __init__(self, settings: Xmpp, server: str, window: int, presence: str,
+                 say: Callable[[str], None]) -> None:
+        """server: SIS server. window: octets on their way to a node. presence: for peers with
+        the setting auto. Raises JournalError."""
+        self.settings, self._presence = settings, presence
+        self._say = say
+        self.journal = Journal(settings.folder, settings.max_messages, settings.max_octets)
+        self.passing: Callable[[str, bytes], bool] = lambda domain, text: False
+        self.wake: Callable[[str], None] = lambda domain: None
+        self.counts: Counter = Counter()
+        self._lock = threading.Lock()
+        self._cache: "OrderedDict[str, Tuple[float, List[Element]]]" = OrderedDict()
+        #: Questions of this side by (who, whom, ID): when the answer is late, and the question.
+        self._asked: "OrderedDict[Tuple[str, str, str], Tuple[float, Element]]" = OrderedDict()
+        self._peers: Dict[str, XmppPeer] = {d: p for p in settings.peer for d in p.domains}
+        self._looked = 0.0
+        self.exchanges = [Exchange(p, settings.domains, self.journal, window, settings.max_stanza,
+                                   self._from_hf, say) for p in settings.peer]
+        saps = sorted({p.sap for p in settings.peer})
+        self._carriers = [Carrier(settings, sap,
+                                  [e for e in self.exchanges if e.peer.sap == sap], server,
+                                  self._look, say) for sap in saps]
+
+    def start(self) -> None:
+        """Connect to the SIS server, now and whenever it is there."""
+        for carrier in self._carriers:
+            carrier.start()
+
+    def close(self) -> None:
+        """End all threads. Stanzas stay in the journal."""
+        for carrier in self._carriers:
+            carrier.end()
+        self.journal.close()
+
+    # --- from the chat server -------------------------------------------------------------------
+
+    def from_server(self, s: Element) -> None:
+        """A stanza for one of the far domains."""
+        peer = self._peers.get(stanza.domain(s.get("to", "")))
+        if peer is None or stanza.domain(s.get("from", "")) not in self.settings.domains:
+            self._count("not_ours")
+            self._refuse(s, "item-not-found", "no peer has this domain", "cancel")
+            return
+        kind = stanza.kind_of(s)
+        presence = self._presence if peer.presence == "auto" else peer.presence
+        if kind == "presence" and not policy.presence_passes(s, presence):
+            self._count("held_back")
+        elif kind != "iq" or self._question_passes(s):
+            self._send(peer, s)
+
+    def _send(self, peer: XmppPeer, s: Element) -> None:
+        made = policy.reduced(copy.deepcopy(s), peer.drop)
+        if made is None:
+            self._count("held_back")
+            return
+        text = stanza.write(made)
+        if len(text) > self.settings.max_stanza:
+            self._refuse(s, "policy-violation", f"longer than {self.settings.max_stanza} octets",
+                         "modify")
+            return
+        rank = policy.rank(made)
+        person = stanza.bare(made.get("from", ""))
+        if rank == 2:
+            person = f"{made.get('from')} {made.get('to')}" + (
+                f" {made.get('type')}" if made.get("type") not in (None, "unavailable") else "")
+        try:
+            self.journal.put(peer.node, person, rank, text, time.time())
+        except JournalError as error:
+            self._count("no_room")
+            if rank < 2:
+                self._say(f"to {peer.node}: {stanza.kind_of(s)} refused: {error}")
+            self._refuse(s, "resource-constraint", str(error))
+
+    def _question_passes(self, s: Element) -> bool:
+        """Whether an IQ goes to HF. Otherwise it has been answered."""
+        if policy.query(s) == policy.PING:
+            if policy.is_for_domain(s):
+                self._pass(s.get("to", ""), policy.answer(s))
+            else:
+                self._refuse(s, "service-unavailable", "pings do not cross HF", "cancel")
+            return False
+        if s.get("type") not in ("get", "set"):
+            return s.get("type") in ("result", "error")
+        cached = policy.cacheable(s)
+        with self._lock:
+            found = self._cache.get(cached)
+            if found is None or time.monotonic() > found[0]:
+                key = (s.get("from", ""), s.get("to", ""), s.get("id", ""))
+                late = time.monotonic() + self.settings.answer_s
+                full = len(self._asked) >= MAX_ASKED
+                if not full:
+                    self._asked[key] = late, s
+        if found is not None and time.monotonic() <= found[0]:
+            self._pass(s.get("to", ""), policy.answer(s, found[1]))
+            return False
+        if full:
+            self._refuse(s, "resource-constraint", f"{MAX_ASKED} questions wait for an answer")
+        return not full
+
+    def _refuse(self, s: Element, condition: str, text: str, kind: str = "wait") -> None:
+        error = stanza.error_for(s, condition, text, kind)
+        if error is not None:
+            self._pass(stanza.domain(s.get("to", "")), error)
+
+    def _pass(self, domain: str, s: Element) -> None:
+        if not self.passing(domain, stanza.write(s)):
+            self._count("dropped")
+
+    # --- from HF --------------------------------------------------------------------------------
+
+    def _from_hf(self, s: Element) -> None:
+        domain = stanza.domain(s.get("from", ""))
+        kind = stanza.kind_of(s)
+        if kind == "message":
+            try:
+                self.journal.take(domain, stanza.write(s))
+                self.wake(domain)
+            except JournalError as error:
+                self._say(f"from {self._peers[domain].node}: message refused: {error}")
+                answer = stanza.error_for(s, "resource-constraint", "the far gateway is full")
+                if answer is not None:
+                    self._send(self._peers[domain], answer)
+        elif kind == "presence" or s.get("type") in ("get", "set") or self._answers(s):
+            self._pass(domain, s)
+        else:
+            self._count("unasked_answers")
+
+    def _answers(self, s: Element) -> bool:
+        """Whether an IQ answers a question of this side. It is remembered."""
+        with self._lock:
+            found = self._asked.pop((s.get("to", ""), s.get("from", ""), s.get("id", "")), None)
+            if found is None:
+                return False
+            key = policy.cacheable(found[1])
+            if key and s.get("type") == "result":
+                self._cache[key] = time.monotonic() + CACHED_S, list(s)
+                while len(self._cache) > MAX_CACHED:
+                    self._cache.popitem(last=False)
+            return True
+
+    def delivered(self, domain: str, id_: int) -> None:
+        """The chat server has the stanzas of a domain up to an ID of the journal."""
+        self.counts["delivered"] += self.journal.delivered(domain, id_)
+
+    # --- time -----------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        if now - self._looked < LOOK_S:
+            return
+        self._looked = now
+        with self._lock:
+            late = [key for key, (until, _) in self._asked.items() if now > until]
+            questions = [self._asked.pop(key)[1] for key in late]
+        for s in questions:
+            self._refuse(s, "remote-server-timeout",
+                         f"no answer within {self.settings.answer_s:g} s")
+        self._expire()
+        self.journal.commit()
+
+    def _expire(self) -> None:
+        oldest = time.time() - self.settings.expire_hours * 3600
+        for id_, node, text in self.journal.expired(oldest):
+            s = stanza.read(text, 1 << 30)
+            answer = stanza.error_for(s, "remote-server-timeout", "not delivered over HF within "
+                                      f"{self.settings.expire_hours:g} hours")
+            domain = stanza.domain(s.get("to", ""))
+            self.journal.expire(id_, domain, stanza.write(answer) if answer is not None else b"")
+            self._count("expired")
+            self._say(f"to {node}: a {stanza.kind_of(s)} of {s.get('from')} has expired")
+            self.wake(domain)
+
+    def _count(self, name: str) -> None:
+        with self._lock:
+            self.counts[name] += 1
+
+    # --- for people -----------------------------------------------------------------------------
+
+    def status(self) -> Dict[str, Any]:
+        """Counts, what waits, and the state of each link, for JSON."""
+        nodes = {e.node: {"domains": e.peer.domains, **e.counts,
+                          "link": next(c.state(e.node) for c in self._carriers
+                                       if e.node in c.nodes)} for e in self.exchanges}
+        sizes = self.journal.sizes()
+        return {"for_hf": sizes["outgoing"], "for_the_server": sizes["incoming"],
+                "counts": dict(self.counts), "nodes": nodes}

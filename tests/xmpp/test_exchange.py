@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Two exchanges with a sham link between them, which fails, and their gateways are killed."""
+import random
+
+from gnuradio.hf.station import xmpp_tables
+from gnuradio.hf.xmpp import codec, exchange, journal, stanza
+import pytest
+
+NODES = {"ship": "1.2.0.1", "shore": "1.2.0.2"}
+FAR = {"ship": "shore", "shore": "ship"}
+
+
+class Side:
+    """One gateway's exchange, which can be killed: only its journal stays."""
+
+    def __init__(self, name, folder, **peer):
+        self.name, self.folder, self.arrived, self.lines = name, folder, [], []
+        self.peer = xmpp_tables.XmppPeer(domains=[f"{FAR[name]}.example"], node=NODES[FAR[name]],
+                                         **peer)
+        self.start()
+
+    def start(self):
+        self.journal = journal.Journal(str(self.folder), 1000, 10**7)
+        self.exchange = exchange.Exchange(self.peer, [f"{self.name}.example"], self.journal, 20000,
+                                          65536, self.take, self.lines.append)
+        self.exchange.begin()
+
+    def kill(self):
+        self.journal._db.rollback()
+        self.journal._db.close()
+        self.start()
+
+    def take(self, s):
+        self.journal.take("x", stanza.write(s))
+        self.arrived.append(s.findtext(f"{{{stanza.SERVER}}}body"))
+
+    def write(self, body, person="anna", kind="message", written=1000.0):
+        text = (f"<{kind} from='{person}@{self.name}.example' to='bert@{FAR[self.name]}.example'>"
+                f"<body>{body}</body></{kind}>")
+        self.journal.put(self.peer.node, person, 0 if kind == "message" else 2, text.encode(),
+                         written)
+
+
+class Link:
+    """Carries U_PDUs in order. lose: probability that a stanza fails, and all after it."""
+
+    def __init__(self, sides, seed=1):
+        self.sides, self.random, self.now = sides, random.Random(seed), 1000.0
+
+    def move(self, name, lose=0.0, kill=0.0):
+        """What one side has to send. False: nothing."""
+        side, far = self.sides[name], self.sides[FAR[name]]
+        u_pdus = side.exchange.due(2048, self.now)
+        for u in u_pdus:
+            if self.random.random() < lose:
+                side.exchange.again()
+                break
+            if u.last and self.random.random() < kill:
+                far.kill()  # the node had delivered it, the gateway had not written it down
+            else:
+                far.exchange.take(u.octets, self.now)
+            if u.last and self.random.random() < kill:
+                side.kill()  # before it has seen the confirmation
+                break
+            if u.last:
+                side.exchange.confirmed(u.number)
+        self.now += 100
+        return bool(u_pdus)
+
+    def all(self, **trouble):
+        while any([self.move(name, **trouble) for name in self.sides]):
+            pass
+
+
+@pytest.fixture
+def both(tmp_path, request):
+    peer = getattr(request, "param", {})
+    sides = {name: Side(name, tmp_path / name, **peer) for name in NODES}
+    yield Link(sides)
+    for side in sides.values():
+        side.journal.close()
+
+
+@pytest.mark.parametrize("both", [{"compression": "deflate"}, {"compression": "none"}],
+                         indirect=True)
+def test_each_once_in_order_while_all_is_killed(both):
+    ship, shore = both.sides.values()
+    for k in range(150):
+        ship.write(f"to shore {k}")
+        if k % 3 == 0:
+            shore.write(f"to ship {k}")
+        both.all(lose=0.1, kill=0.1)
+    ship.exchange.begin()
+    shore.exchange.begin()
+    both.all()
+    both.now += 100
+    both.all()
+    assert shore.arrived == [f"to shore {k}" for k in range(150)]
+    assert ship.arrived == [f"to ship {k}" for k in range(0, 150, 3)]
+    assert ship.journal.sizes()["outgoing"] == shore.journal.sizes()["outgoing"] == (0, 0)
+
+
+def test_the_last_message_before_a_kill_is_not_lost(both):
+    ship, shore = both.sides.values()
+    ship.write("first")
+    both.all()
+    ship.write("second")
+    both.all(kill=0)
+    ship.write("third")
+    for u in ship.exchange.due(2048, 0):
+        ship.exchange.confirmed(u.number)  # by the node: the gateway there is down
+    shore.kill()
+    both.all()
+    assert shore.arrived == ["first", "second", "third"]
+
+
+@pytest.mark.parametrize("wiped", ["ship", "shore"])
+def test_a_side_that_has_lost_its_journal(both, wiped):
+    ship, shore = both.sides.values()
+    for k in range(5):
+        ship.write(f"{k}")
+        both.all()
+    side = both.sides[wiped]
+    side.journal.close()
+    (side.folder / "stanzas.db").unlink()
+    side.start()
+    for k in range(5, 10):
+        ship.write(f"{k}")
+        both.all()
+    assert [b for b in shore.arrived if int(b) > 4] == [f"{k}" for k in range(5, 10)]
+    assert sorted(set(shore.arrived), key=int) == [f"{k}" for k in range(10)]
+
+
+def test_what_has_expired_is_not_waited_for(both):
+    ship, shore = both.sides.values()
+    ship.write("0")
+    both.all()
+    ship.write("late")
+    ship.write("2")
+    ship.exchange.due(2048, 0)  # on its way, which fails
+    ship.exchange.again()
+    (id_, _, _), = [row for row in ship.journal.expired(2000.0) if b"late" in row[2]]
+    ship.journal.expire(id_, "x", b"")
+    both.all()
+    assert shore.arrived == ["0", "2"] and shore.exchange.counts["lost"] == 1
+
+
+@pytest.mark.parametrize("both", [{"notices": False, "compression": "none"}], indirect=True)
+def test_a_gateway_of_another_maker(both):
+    """It numbers as it likes, sends no notices, and sends some messages twice."""
+    _, shore = both.sides.values()
+    for id_, body in ((200, "a"), (201, "b"), (201, "b"), (5, "c"), (0, "d"), (1, "e"), (0, "d"),
+                      (2, "f"), (2, "g")):
+        plain = ("<message from='x@ship.example' to='y@shore.example'>"
+                 f"<body>{body}</body></message>")
+        (u_pdu,) = codec.Packer(0, False, 0x1234).pack(id_, plain.encode(), 2048)
+        shore.exchange.take(u_pdu, 0.0)
+    assert "".join(shore.arrived) == "abcdefg"
+    assert shore.exchange.counts["second_copies"] == 2
+    assert shore.exchange.due(2048, 0.0) == []
+
+
+def test_order_by_person(both):
+    ship, shore = both.sides.values()
+    for k in range(3):
+        ship.write("", kind="presence", person=f"p{k}")
+    for k in range(4):
+        ship.write(f"anna {k}", "anna")
+    ship.write("bert 0", "bert")
+    ship.write("carl 0", "carl")
+    ship.write("bert 1", "bert")
+    both.all()
+    assert shore.arrived[:7] == ["anna 0", "bert 0", "carl 0", "anna 1", "bert 1", "anna 2",
+                                 "anna 3"]
+    assert shore.exchange.counts["received"] == 10
+
+
+def test_long_messages_do_not_fill_the_way(both):
+    ship, _ = both.sides.values()
+    ship.exchange._window = 3000
+    for k in range(5):
+        ship.write("".join(random.Random(k).choices("0123456789abcdef", k=8000)), "anna")
+    sent = []
+
+    def send():
+        while u_pdus := ship.exchange.due(2048, 0.0):
+            sent.extend(u for u in u_pdus if u.number >= 0)
+
+    send()
+    assert {u.number for u in sent} == {0} and 3000 < sum(len(u.octets) for u in sent) < 6000
+    ship.write("short", "bert")
+    send()
+    assert {u.number for u in sent} == {0}
+    ship.exchange.confirmed(0)
+    send()
+    assert [len(u.octets) for u in sent if u.number == 1][0] < 100, "that of another person first"
+    assert {u.number for u in sent} == {0, 1, 2}
+
+
+def test_a_message_is_stamped_when_it_is_late(both):
+    ship, shore = both.sides.values()
+    got = []
+    shore.exchange._received = got.append
+    ship.write("now", written=1000.0)
+    ship.write("yesterday", written=1000.0 - 86400)
+    for _ in range(2):
+        for u in ship.exchange.due(2048, 1010.0):
+            shore.exchange.take(u.octets, 0.0)
+    delays = [m.find("{urn:xmpp:delay}delay") for m in got]
+    assert delays[0] is None
+    assert delays[1].attrib == {"stamp": "1969-12-31T00:16:40Z", "from": "ship.example"}
