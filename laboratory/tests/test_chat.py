@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Chat between two Prosody over two stations on emulated air."""
+from gnuradio.hf.station import pair
+import pytest
+
+from hflab.programs import prosody
+
+if why := prosody.why_not():
+    pytest.skip(why, allow_module_level=True)
+
+from hflab.programs.chat import ANNA, BERT, Chat  # noqa: E402
+
+
+@pytest.fixture
+def chat():
+    with Chat(pair.Setting(mode="4539-9600S", speed=20.0, pep_ports=None)) as made:
+        yield made
+
+
+def test_messages_both_ways_and_an_error(chat):
+    users = chat.users
+    users.write(ANNA, BERT, "Fog & ice <here>")
+    assert users.wait(lambda: users.bodies(BERT) == ["Fog & ice <here>"]), chat.lines
+    users.write(BERT, ANNA, "\u00e4\u00f6\u00fc \U0001f30a")
+    assert users.wait(lambda: users.bodies(ANNA) == ["\u00e4\u00f6\u00fc \U0001f30a"]), chat.lines
+    users.write(ANNA, "nobody@shore.example", "hello?")
+    assert users.wait(lambda: any(m["type"] == "error" for _, to, m in users.received)), \
+        chat.lines
+    (error,) = [m for _, _, m in users.received if m["type"] == "error"]
+    assert error["from"].bare == "nobody@shore.example"
+    assert error["error"]["condition"] == "service-unavailable"
+
+
+def test_nothing_is_lost_or_doubled_while_servers_and_gateways_end(chat):
+    users = chat.users
+    for k in range(40):
+        users.write(ANNA, BERT, f"{k}")
+        if k == 10:
+            chat.servers["B"].stop()
+        elif k == 20:
+            chat.stop("B")
+        elif k == 25:
+            chat.servers["B"].start()
+            chat.start("B")
+            users.again(BERT)
+        elif k == 30:
+            chat.stop("A")
+            chat.start("A")
+            chat.wait(lambda: len(chat.services["A"].status()["connected"]) == 2)
+    assert users.wait(lambda: len(users.bodies(BERT)) >= 40), (chat.lines, users.bodies(BERT))
+    assert users.bodies(BERT) == [f"{k}" for k in range(40)]
+    chat.wait(lambda: chat.services["A"].status()["for_hf"] == (0, 0))
+
+
+def is_in(users, jid, nick, room):
+    """Whether a user is in a room by this name, as its own client knows."""
+    return users.do(jid, lambda c: nick in c["xep_0045"].get_roster(room) or ())
+
+
+def test_a_room_at_one_end(chat):
+    users, room = chat.users, "watch@rooms.shore.example"
+    users.do(BERT, lambda c: c["xep_0045"].join_muc(room, "bert"))
+    chat.wait(lambda: is_in(users, BERT, "bert", room))
+    users.do(BERT, lambda c: c.send_raw(
+        f"<iq type='set' id='c' to='{room}'><query xmlns='http://jabber.org/protocol/muc#owner'>"
+        "<x xmlns='jabber:x:data' type='submit'/></query></iq>"))
+    users.do(ANNA, lambda c: c["xep_0045"].join_muc(room, "anna"))
+    chat.wait(lambda: is_in(users, ANNA, "anna", room))
+    users.do(BERT, lambda c: c.send_message(mto=room, mbody="to all", mtype="groupchat"))
+    assert users.wait(lambda: "to all" in users.bodies(ANNA)), chat.lines
+    users.do(ANNA, lambda c: c.send_message(mto=room, mbody="from the ship", mtype="groupchat"))
+    assert users.wait(lambda: "from the ship" in users.bodies(BERT)), chat.lines
+    assert users.bodies(ANNA).count("to all") == 1
