@@ -117,7 +117,7 @@ def test_an_expired_message_comes_back_once(both):
     assert both.gateways["A"].status()["for_hf"] == (0, 0)
 
 
-@pytest.mark.parametrize("confirmation", ["client", "node"])
+@pytest.mark.parametrize("confirmation", ["auto", "client", "node"])
 def test_messages_wait_for_the_far_gateway(both, confirmation):
     peer = {"peer": {"confirmation": confirmation}}
     ship, shore = both.start("A", **peer), both.start("B", **peer)

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Chat between two Prosody over two stations on emulated air, with stock clients."""
 from contextlib import ExitStack
+from dataclasses import dataclass
 import os
+import random
 import shutil
 import tempfile
 import time
 from typing import Any, Dict, List, Optional
+import uuid
 
 from gnuradio.hf import station
 from gnuradio.hf.station import pair
+from gnuradio.hf.xmpp import codec
 from gnuradio.hf.xmpp.service import XmppService
 
 from .prosody import SECRET, Prosody, Users
@@ -86,3 +90,81 @@ class Chat:
             if time.monotonic() > end:
                 raise RuntimeError("\n".join(self.lines) or "nothing was said")
             time.sleep(0.05)
+
+    def now(self) -> float:
+        """Station time, s."""
+        return self.pair.now()
+
+
+@dataclass
+class Row:
+    """One line of the table. published, target: None where there is none. unit: s, % or octets."""
+
+    what: str
+    measured: Optional[float]
+    published: Optional[float]
+    target: Optional[float]
+    unit: str = "s"
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether the target was missed."""
+        if self.target is None:
+            return False
+        if self.measured is None:
+            return True
+        return self.measured < self.target if self.unit == "%" else self.measured > self.target
+
+
+#: Station time in a second of the host: the programs' own time counts this much more.
+SPEED = {75: 10.0, 1200: 1.0, 9600: 1.0}
+
+
+def _setting(rate: int) -> pair.Setting:
+    return pair.Setting(mode=f"4539-{rate}S", speed=SPEED[rate], pep_ports=None)
+
+
+def round_trips(rate: int, payload: int = 0, pause_s: float = 0.0, count: int = 10,
+                peer: Optional[Dict[str, Any]] = None) -> List[float]:
+    """Seconds of station time from a message of Anna's client until it has the answer, which Bert's
+    client writes at once. pause_s: between an answer and the next message."""
+    times = []
+    with Chat(_setting(rate), peer) as chat:
+        users = chat.users
+        text = random.Random(1).randbytes((payload + 1) // 2).hex()[:payload] or "-"
+        users.on_message(BERT, lambda m: m.reply(text).send())
+        for k in range(count + 1):
+            begin = chat.now()
+            users.write(ANNA, BERT, text)
+            if not users.wait(lambda: len(users.bodies(ANNA)) > k, 600):
+                raise RuntimeError("\n".join(chat.lines))
+            times.append(chat.now() - begin)
+            time.sleep(pause_s / SPEED[rate])
+    return times
+
+
+def throughput(rate: int, payload: int, count: int, peer: Optional[Dict[str, Any]] = None
+               ) -> float:
+    """Percent of the rate that hexadecimal text has, one way. Such text has 4 bits in an octet, and
+    counts as 51 % of its octets, as in the published table."""
+    with Chat(_setting(rate), peer) as chat:
+        users = chat.users
+        users.write(ANNA, BERT, "-")
+        users.wait(lambda: len(users.bodies(BERT)) == 1, 600)
+        begin = chat.now()
+        for k in range(count):
+            users.write(ANNA, BERT, random.Random(k).randbytes(payload // 2).hex())
+        if not users.wait(lambda: len(users.bodies(BERT)) == count + 1, 600):
+            raise RuntimeError("\n".join(chat.lines))
+        return 100 * 0.51 * 8 * payload * count / rate / (chat.now() - begin)
+
+
+def overhead(count: int = 100) -> float:
+    """Mean octets of the U_PDU of a message of one letter, with the ID that slixmpp makes, without
+    that letter. The first message is left out."""
+    packer = codec.Packer(0, True)
+    sizes = [sum(map(len, packer.pack(
+        k, f'<message id="{uuid.UUID(int=random.Random(k).getrandbits(128)).hex}" from="{ANNA}/test'
+           f'" to="{BERT}" type="chat"><body>x</body></message>'.encode(), 2048))) - 1
+        for k in range(count + 1)]
+    return sum(sizes[1:]) / count

@@ -166,6 +166,13 @@ class Client:
                 raise SisError(f"the node has unbound SAP {self.sap}: {reason(primitive)}")
             return primitive
 
+    def wake(self) -> None:
+        """Let next() return None now, on another thread."""
+        try:
+            self._waiting.put_nowait(None)
+        except queue.Full:
+            pass
+
     def close(self) -> None:
         """Unbind and disconnect."""
         if not self.closed and self.sap is not None:

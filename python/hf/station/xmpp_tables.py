@@ -10,7 +10,7 @@ from .tables import place
 
 #: Choices of keys.
 COMPRESSIONS, PRESENCES = ("none", "deflate"), ("auto", "none", "direct", "all")
-CONFIRMATIONS = ("client", "node")
+CONFIRMATIONS = ("auto", "client", "node")
 #: Children of stanzas that are left out unless the table says otherwise.
 DROPPED = [
     "http://jabber.org/protocol/chatstates", "http://jabber.org/protocol/xhtml-im",
@@ -43,7 +43,8 @@ class XmppPeer:
     compression: deflate (one stream in each direction) or none.
     presence: all, direct (subscriptions, rooms, and to full addresses), none, or auto: direct at
     300 bit/s or less, else all.
-    confirmation: by the far client or by the far node. A node answers sooner.
+    confirmation: by the far client, by the far node, which answers sooner, or auto: by the client
+    until a notice has come from there, then by the node but for each 16th stanza.
     notices: tell the far gateway after a restart what has arrived, and ask for what is missing.
     Gateways of other makers ignore them.
     application: RCOP application number of stanzas that are sent. XEP-0365 names none. All are
@@ -58,7 +59,7 @@ class XmppPeer:
     connection: int = whole_number(0, 0, 15)
     compression: str = "deflate"
     presence: str = "auto"
-    confirmation: str = "client"
+    confirmation: str = "auto"
     notices: bool = True
     application: int = whole_number(0x8361, 0, 65535)
     drop: List[str] = field(default_factory=lambda: list(DROPPED))

@@ -3,7 +3,7 @@
 from collections import deque
 import threading
 import time
-from typing import Any, Callable, Deque, Dict, List, Tuple
+from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
 from .. import sis
 from ..sis import s5066
@@ -16,6 +16,8 @@ MAX_RECONNECT_S = 60.0
 #: Seconds without a confirmation by the node, until its stanzas are submitted again. At 75 bit/s a
 #: U_PDU takes four minutes.
 STUCK_S = 3600.0
+#: Longest sleep while nothing arrives, s. A pause ends, or the node takes more, without a word.
+POLL_S = 0.1
 
 
 class _Way:
@@ -48,6 +50,7 @@ class Carrier(threading.Thread):
         self._ways = {e.node: _Way(e) for e in exchanges}
         self._tick, self._say = tick, say
         self._end = threading.Event()
+        self._client: Optional[sis.Client] = None
         #: Whether the SAP is bound at the node.
         self.is_bound = False
 
@@ -61,6 +64,12 @@ class Carrier(threading.Thread):
         self._end.set()
         if self.is_alive():
             self.join()
+
+    def wake(self) -> None:
+        """There are stanzas to send. From another thread."""
+        client = self._client
+        if client is not None:
+            client.wake()
 
     def state(self, node: str) -> str:
         """The state of the link to a node, in words."""
@@ -79,7 +88,7 @@ class Carrier(threading.Thread):
             try:
                 with sis.Client(self._server) as client:
                     client.bind(self._sap, 0, sis.service("arq", order="in_order"))
-                    failures, self.is_bound = 0, True
+                    failures, self.is_bound, self._client = 0, True, client
                     for way in self._ways.values():
                         way.again()
                         way.exchange.begin()
@@ -92,12 +101,12 @@ class Carrier(threading.Thread):
                     self._say(f"SAP {self._sap}: {error if known else repr(error)}")
                 self._end.wait(min(2.0 ** min(failures, 10) / 2, MAX_RECONNECT_S))
             finally:
-                self.is_bound = False
+                self.is_bound, self._client = False, None
 
     def _step(self, client: sis.Client) -> None:
         for way in self._ways.values():
             self._submit(client, way)
-        primitive = client.next(timeout=0.05)
+        primitive = client.next(timeout=POLL_S)
         while primitive is not None:
             self._take(primitive)
             primitive = client.next(timeout=0.0)
@@ -116,8 +125,7 @@ class Carrier(threading.Thread):
             if not way.waiting:
                 return
             first = way.waiting[0]
-            mode = sis.service("arq", way.exchange.peer.confirmation if first.last else "node",
-                               "in_order")
+            mode = sis.service("arq", first.confirmation, "in_order")
             if not client.send(way.exchange.node, first.octets, self._sap, mode, timeout=0.0):
                 return
             way.waiting.popleft()

@@ -24,6 +24,8 @@ STAMP_AFTER_S = 60.0
 ASK_AGAIN_S = 60.0
 #: Requests that are followed within that time.
 MAX_FOLLOWED = 10
+#: One stanza in this number asks for the far client. Far fewer than journal.KEPT.
+CLIENT_EVERY = 16
 #: Notices that wait for the node, the newest.
 MAX_NOTICES = 20
 #: Persons whose turn is remembered.
@@ -33,11 +35,13 @@ MAX_ON_THE_WAY = 60
 
 
 class UPdu(NamedTuple):
-    """A U_PDU for the node. last: the one whose confirmation counts."""
+    """A U_PDU for the node. last: the one whose confirmation counts. confirmation: by node or
+    client."""
 
     octets: bytes
     number: int
     last: bool
+    confirmation: str = "node"
 
 
 class Exchange:
@@ -105,11 +109,19 @@ class Exchange:
         self._sent = row.number
         self._on_the_way[row.number] = sum(map(len, u_pdus))
         self.counts["sent"] += 1
-        made = [UPdu(u, row.number, u is u_pdus[-1]) for u in u_pdus]
+        made = [UPdu(u, row.number, False) for u in u_pdus[:-1]]
+        made.append(UPdu(u_pdus[-1], row.number, True, self._confirmation(row.number)))
         if starts and self.peer.notices:
             made.insert(0, UPdu(codec.notice(self.peer.connection, codec.START, row.number), -1,
                                 False))
         return made
+
+    def _confirmation(self, number: int) -> str:
+        """A node answers sooner. Notices bring back what a far gateway did not get from its node.
+        Now and then the far node is asked whether a gateway is there at all."""
+        if self.peer.confirmation != "auto":
+            return self.peer.confirmation
+        return "node" if self._is_ours and number % CLIENT_EVERY else "client"
 
     def _new(self) -> Optional[Row]:
         """The next stanza by rank, and of the person who has waited longest."""

@@ -54,6 +54,7 @@ class Gateway:
         self._carriers = [Carrier(settings, sap,
                                   [e for e in self.exchanges if e.peer.sap == sap], server,
                                   self._look, say) for sap in saps]
+        self._carrier_of = {node: c for c in self._carriers for node in c.nodes}
 
     def start(self) -> None:
         """Connect to the SIS server, now and whenever it is there."""
@@ -99,6 +100,7 @@ class Gateway:
                 f" {made.get('type')}" if made.get("type") not in (None, "unavailable") else "")
         try:
             self.journal.put(peer.node, person, rank, text, time.time())
+            self._carrier_of[peer.node].wake()
         except JournalError as error:
             self._count("no_room")
             if rank < 2:
@@ -213,8 +215,8 @@ class Gateway:
     def status(self) -> Dict[str, Any]:
         """Counts, what waits, and the state of each link, for JSON."""
         nodes = {e.node: {"domains": e.peer.domains, **e.counts,
-                          "link": next(c.state(e.node) for c in self._carriers
-                                       if e.node in c.nodes)} for e in self.exchanges}
+                          "link": self._carrier_of[e.node].state(e.node)}
+                 for e in self.exchanges}
         sizes = self.journal.sizes()
         return {"for_hf": sizes["outgoing"], "for_the_server": sizes["incoming"],
                 "counts": dict(self.counts), "nodes": nodes}
