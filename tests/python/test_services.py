@@ -119,8 +119,15 @@ def table_of(kind, port, folder):
             [[mail.route]]
             domain = "shore.example"
             node = "1.2.0.2"
-            [sis_server]
-            port = 0
+            """, 0),
+        "xmpp": (f"""[xmpp]
+            folder = "{folder}/chat"
+            secret = "a long word"
+            server = "127.0.0.1:9"
+            domains = ["ship.example"]
+            [[xmpp.peer]]
+            domains = ["shore.example"]
+            node = "1.2.0.2"
             """, 0),
         "pep": (f"""[pep]
             listen = ["127.0.0.1:{port + 6}=10.0.0.1:80"]
@@ -145,12 +152,15 @@ def free_ports(count):
     raise OSError("no free ports")
 
 
-@pytest.mark.parametrize("kinds", list(itertools.combinations(("host", "web", "mail", "pep"), 2)))
+@pytest.mark.parametrize("kinds", list(itertools.combinations(
+    ("host", "web", "mail", "xmpp", "pep"), 2)))
 def test_every_pair_in_one_station(kinds, tmp_path):
+    if "xmpp" in kinds:
+        pytest.importorskip("slixmpp", reason="slixmpp is missing (Debian: python3-slixmpp)")
     port = free_ports(7)
     tables = [table_of(kind, port, tmp_path) for kind in kinds]
     d = station.parse('address = "1.2.0.1"\nmode = "4539-9600S"\n'
-                      + "".join(text for text, _ in tables))
+                      + "[sis_server]\nport = 0\n" + "".join(text for text, _ in tables))
     services = service.Services([d])
     try:
         tb = gr.top_block()
@@ -171,7 +181,8 @@ def test_every_pair_in_one_station(kinds, tmp_path):
             assert {"host 1.2.0.2", "host 1.2.0.3"} <= set(doors)
         lines = running.details(s, services)
         for kind, word in (("host", "host ports on"), ("web", "web door: http://"),
-                           ("mail", "mail: SMTP on"), ("pep", "HF-PEP: listens on")):
+                           ("mail", "mail: SMTP on"), ("xmpp", "chat: ship.example here"),
+                           ("pep", "HF-PEP: listens on")):
             if kind in kinds:
                 assert any(word in line for line in lines), (kind, lines)
         services.start()

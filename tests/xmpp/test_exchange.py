@@ -145,7 +145,7 @@ def test_what_has_expired_is_not_waited_for(both):
     assert shore.arrived == ["0", "2"] and shore.exchange.counts["lost"] == 1
 
 
-@pytest.mark.parametrize("both", [{"notices": False, "compression": "none"}], indirect=True)
+@pytest.mark.parametrize("both", [{"extensions": False, "compression": "none"}], indirect=True)
 def test_a_gateway_of_another_maker(both):
     """It numbers as it likes, sends no notices, and sends some messages twice."""
     _, shore = both.sides.values()
@@ -158,6 +158,17 @@ def test_a_gateway_of_another_maker(both):
     assert "".join(shore.arrived) == "abcdefg"
     assert shore.exchange.counts["second_copies"] == 2
     assert shore.exchange.due(2048, 0.0) == []
+
+
+def test_ids_arrive_as_they_were_written(both):
+    ship, shore = both.sides.values()
+    got = []
+    shore.exchange._received = got.append
+    text = (b"<message from='a@ship.example' to='b@shore.example' "
+            b"id='358662971f0244348a8d1fa3e9526d2a'/>")
+    ship.journal.put(ship.peer.node, "a", 0, text, both.now)
+    both.all()
+    assert [m.get("id") for m in got] == ["358662971f0244348a8d1fa3e9526d2a"]
 
 
 def test_order_by_person(both):

@@ -149,7 +149,7 @@ def test_messages_wait_for_the_chat_server(both):
 def test_nobody_else_is_heard(both):
     """Messages without ARQ, and from another SAP."""
     ship = both.start("A")
-    shore = both.start("B", peer={"notices": False})
+    shore = both.start("B", peer={"extensions": False})
     forged = message(9, "anna@ship.example", "bert@shore.example").encode()
     (u_pdu,) = codec.Packer(0, False).pack(0, forged, 2048)
     with sis.Client(both.sis("B")) as client:

@@ -6,8 +6,10 @@ import string
 import time
 import zlib
 
+from gnuradio.hf import station
+from gnuradio.hf.sis import s5066
 from gnuradio.hf.station import xmpp_tables
-from gnuradio.hf.xmpp import codec, journal, policy, stanza
+from gnuradio.hf.xmpp import codec, ids, journal, policy, stanza
 import pytest
 
 VECTORS = pathlib.Path(__file__).parents[1] / "vectors" / "xmpp.vec"
@@ -78,9 +80,14 @@ def test_a_compressed_stream_over_several_stanzas():
     # Another implementation of zlib reads it: one stream, of which each part is flushed.
     packer = codec.Packer(0, True)
     parts = [packer.pack(k, text(str(k)), 2048)[0][6:] for k in range(3)]
-    assert all(part.endswith(b"\x00\x00\xff\xff") for part in parts)
-    assert zlib.decompressobj().decompress(b"".join(parts)) == b"".join(
+    assert not any(part.endswith(codec.FLUSH) for part in parts)
+    assert zlib.decompressobj().decompress(codec.FLUSH.join(parts)) == b"".join(
         text(str(k)) for k in range(3))
+    # And it may send the end of each flush.
+    unpacker = codec.Unpacker(True, MOST)
+    for k, part in enumerate(parts):
+        (u_pdu,) = s5066.rcop_segments(0, k, codec.APP_XMPP, part + codec.FLUSH, 2048)
+        assert unpacker.take(codec.segment(u_pdu)).stanza[0].text == str(k)
 
 
 def test_a_compressed_stream_begins_again():
@@ -98,6 +105,16 @@ def test_a_compressed_stream_begins_again():
     with pytest.raises(codec.ContextLost):  # it refers to the stream before
         unpacker.take(codec.segment(after))
         raise AssertionError("understood")
+
+
+def test_the_dictionary_of_a_new_stream():
+    plain = codec.Packer(0, True).pack(0, text(), 2048)[0]
+    packer = codec.Packer(0, True, dictionary=codec.DICTIONARY)
+    (first,) = packer.pack(0, text(), 2048)
+    assert len(first) < len(plain) - 30
+    unpacker = codec.Unpacker(True, MOST)
+    assert unpacker.take(codec.segment(first)).stanza[0].text == "Hello"
+    assert zlib.adler32(codec.DICTIONARY) == 0x75551adb, "both sides need the same: never edited"
 
 
 @pytest.mark.parametrize("compressed", [False, True])
@@ -118,6 +135,26 @@ def test_long_stanzas_in_segments(compressed):
         assert not compressed
     except codec.ContextLost:
         assert compressed
+
+
+@pytest.mark.parametrize("id_, octets", [
+    ("358662971f0244348a8d1fa3e9526d2a", 23), ("35866297-1f02-4434-8a8d-1fa3e9526d2a", 23),
+    ("358662971F0244348A8D1FA3E9526D2A", 32), ("m1", 2), ("", 0), (".", 2), (".x", 3),
+    (":NYZilx8CRDSKjR-j6VJtKg", 24), ("!.", 3), ("35866297-1f0244348a8d1fa3e9526d2a", 33)])
+def test_ids_in_fewer_octets(id_, octets):
+    sent = ids.shorter(id_)
+    assert len(sent) == octets and ids.longer(sent) == id_
+
+
+def test_ids_of_a_receipt_fit():
+    found = stanza.read(b"<message id='358662971f0244348a8d1fa3e9526d2a'>"
+                        b"<received xmlns='urn:xmpp:receipts' id='"
+                        b"358662971f0244348a8d1fa3e9526d2a'/></message>", MOST)
+    before = stanza.write(found)
+    ids.change(found, ids.shorter)
+    assert found.get("id") == found[0].get("id") == ".NYZilx8CRDSKjR-j6VJtKg"
+    ids.change(found, ids.longer)
+    assert stanza.write(found) == before
 
 
 @pytest.mark.parametrize("children, left", [
@@ -196,3 +233,42 @@ def test_journal_is_bounded(tmp_path):
         kept.is_new("m", k, b"")
     assert kept.sizes()["outgoing"] == (0, 0)
     kept.close()
+
+
+GOOD = """address = "1.2.0.1"
+[sis_server]
+port = 0
+[xmpp]
+folder = "f"
+secret = "s"
+domains = ["Ship.example"]
+[[xmpp.peer]]
+domains = ["shore.example"]
+node = "1.2.0.2"
+"""
+
+
+def test_a_station_file():
+    found = station.parse(GOOD).xmpp
+    assert found.domains == ["ship.example"] and found.peer[0].sap == 2
+    assert (found.peer[0].connection, found.peer[0].presence) == (0, "auto")
+    assert "http://jabber.org/protocol/chatstates" in found.peer[0].drop
+
+
+@pytest.mark.parametrize("old, new, why", [
+    ("folder = \"f\"", "", "needs folder"), ("secret = \"s\"", "", "needs secret"),
+    ("domains = [\"Ship.example\"]", "", "needs domains"),
+    ("[sis_server]\nport = 0", "", "needs .sis_server."),
+    ("Ship.example", "shore.example", "named twice"), ("Ship.example", "a@b", "names of domains"),
+    ("\"1.2.0.2\"", "\"31.255.255.255\"", "address of a node"),
+    ("node = ", "sap = 16\nnode = ", "0 to 15"),
+    ("node = ", "connection = 16\nnode = ", "0 to 15"),
+    ("node = ", "compression = \"zip\"\nnode = ", "none, deflate"),
+    ("node = ", "presence = \"some\"\nnode = ", "auto, none, direct, all"),
+    ("node = ", "confirmation = \"no\"\nnode = ", "auto, client, node"),
+    ("node = ", "application = 33634\nnode = ", "number of notices"),
+    ("secret = ", "server = \"here\"\nsecret = ", "HOST:PORT"),
+    ("address = ", "netns = \"x\"\naddress = ", "exclude each other")])
+def test_a_wrong_station_file(old, new, why):
+    with pytest.raises(station.StationError, match=why):
+        station.parse(GOOD.replace(old, new))

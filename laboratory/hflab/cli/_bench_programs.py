@@ -87,6 +87,29 @@ def mail_(protocols: Tuple[str, ...], mails: int, kills: int, seed: int,
         raise fail("not every mail has arrived once and whole")
 
 
+@click.command("xmpp")
+@click.option("--count", default=10, show_default=True, type=click.IntRange(1, 1000),
+              help="Later round trips of each row.")
+def xmpp_(count: int) -> None:
+    """Chat between two Prosody with stock clients, on emulated modems, beside published figures.
+
+    Round trips by rate, payload and typing delay, throughput, octets beyond the text. As root,
+    Prosody runs as the user prosody. Takes about ten minutes. Fails if a target is missed.
+    """
+    from ..programs import prosody
+    if why := prosody.why_not():
+        raise fail(why)
+    from ..programs import chat
+    try:
+        found = list(watched(chat.rows(count), chat.ROWS,
+                             lambda row: f"{row.what}: {row.measured:.1f} {row.unit}"))
+    except RuntimeError as error:
+        raise fail(str(error)) from None
+    print(chat.table(found))
+    if any(row.is_missed for row in found):
+        raise fail("not every target was reached")
+
+
 @click.command("web")
 @click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False))
 @click.option("--article", "articles", multiple=True, metavar="NAME",
@@ -167,4 +190,4 @@ def interop_(folder: str) -> None:
         raise fail("not every cell works")
 
 
-COMMANDS = [nemesis, mail_, web_, interop_]
+COMMANDS = [nemesis, mail_, xmpp_, web_, interop_]

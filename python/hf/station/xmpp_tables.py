@@ -45,8 +45,8 @@ class XmppPeer:
     300 bit/s or less, else all.
     confirmation: by the far client, by the far node, which answers sooner, or auto: by the client
     until a notice has come from there, then by the node but for each 16th stanza.
-    notices: tell the far gateway after a restart what has arrived, and ask for what is missing.
-    Gateways of other makers ignore them.
+    extensions: the far gateway is one of ours, too. They tell each other after a restart what has
+    arrived, and send random IDs and a new compressed stream in fewer octets.
     application: RCOP application number of stanzas that are sent. XEP-0365 names none. All are
     received.
     drop: namespaces of children of messages and presence that are left out. Default: chat states,
@@ -60,7 +60,7 @@ class XmppPeer:
     compression: str = "deflate"
     presence: str = "auto"
     confirmation: str = "auto"
-    notices: bool = True
+    extensions: bool = True
     application: int = whole_number(0x8361, 0, 65535)
     drop: List[str] = field(default_factory=lambda: list(DROPPED))
 

@@ -4,6 +4,7 @@ and the nodes of other stations.
 
     stanza     one stanza as text and as a tree, read with limits
     codec      stanzas as messages of RCOP, compressed or not
+    ids        random IDs in fewer octets
     policy     what passes, what is left out, what is answered here
     journal    stanzas on disk, until they have arrived
     exchange   the two flows of stanzas with one far gateway

@@ -4,7 +4,8 @@
 A message has no mark for its end. The end tag of the stanza is the end.
 
 With compression, the messages of one direction are one zlib stream (RFC 1950), flushed after each
-stanza. Its two octets of header begin a new stream: no block that zlib writes begins with them.
+stanza. The four octets that end each flush are the same, and are not sent, as in RFC 7692 7.2.1.
+The two octets of header begin a new stream: no block that zlib writes begins with them.
 
 Notices between two of our gateways are messages of another application, which others ignore. They
 have two octets: the kind and the ID of a message.
@@ -19,6 +20,21 @@ from . import stanza
 APP_XMPP = 0x8361
 #: Application ID of notices.
 APP_NOTICE = 0x8362
+#: What a compressed stream may refer to from its first octet on, between two of our gateways: the
+#: likely text is last. Never edited, since both sides need the same.
+DICTIONARY = (
+    b'<presence from="" to="" type="unavailable"><show>away</show><priority>0</priority><status>'
+    b'</status><x xmlns="http://jabber.org/protocol/muc#user"><item affiliation="member" '
+    b'role="participant"/></x></presence><presence from="" to="" type="subscribed"/>'
+    b'<iq from="" to="" type="error" id="."><error type="cancel"><service-unavailable '
+    b'xmlns="urn:ietf:params:xml:ns:xmpp-stanzas"/></error></iq><iq type="result"><query '
+    b'xmlns="http://jabber.org/protocol/disco#info"/></iq><delay xmlns="urn:xmpp:delay" stamp="20'
+    b'"/><thread></thread><message from="" to="" type="groupchat" id="."><body></body></message>'
+    b'<message from="" to="" type="chat" id="."><received xmlns="urn:xmpp:receipts" id=".'
+    b'"/></message><request xmlns="urn:xmpp:receipts"/></message>'
+    b'<message from="@/" to="@" type="chat" xml:lang="en" id="."><body></body></message>')
+#: The end of a flush.
+FLUSH = b"\x00\x00\xff\xff"
 #: The next message has this ID.
 START = 0
 #: The last message that has arrived has this ID. The later ones are to be sent again.
@@ -71,19 +87,22 @@ def as_notice(s: Segment) -> Optional[Tuple[int, int]]:
 class Packer:
     """The outgoing direction. reset() begins a new compressed stream."""
 
-    def __init__(self, connection: int, compressed: bool, application: int = APP_XMPP) -> None:
+    def __init__(self, connection: int, compressed: bool, application: int = APP_XMPP,
+                 dictionary: bytes = b"") -> None:
         self._connection, self._compressed = connection, compressed
-        self._application = application
+        self._application, self._dictionary = application, dictionary
         self.reset()
 
     def reset(self) -> None:
         """The far side may have lost a message: do not refer to earlier ones."""
-        self._zlib = zlib.compressobj(9)
+        self._zlib = zlib.compressobj(9, zdict=self._dictionary) if self._dictionary else \
+            zlib.compressobj(9)
 
     def pack(self, id_: int, text: bytes, mtu: int) -> List[bytes]:
         """U_PDUs of a stanza."""
         if self._compressed:
             text = self._zlib.compress(text) + self._zlib.flush(zlib.Z_SYNC_FLUSH)
+            text = text[:-len(FLUSH)]
         return list(s5066.rcop_segments(self._connection, id_ & 0xff, self._application, text,
                                         mtu))
 
@@ -94,6 +113,7 @@ class Unpacker:
     def __init__(self, compressed: bool, max_octets: int) -> None:
         self._compressed, self._max_octets = compressed, max_octets
         self._zlib: Any = None
+        self._flush = b""  # to be added before the next message
         self._reader: Optional[stanza.Reader] = None
         self._at = (0, 0)
 
@@ -103,7 +123,7 @@ class Unpacker:
             self._reader = stanza.Reader(self._max_octets)
             if self._compressed and s.data[:1] == b"\x78" and \
                     int.from_bytes(s.data[:2], "big") % 31 == 0:
-                self._zlib = zlib.decompressobj()
+                self._zlib, self._flush = zlib.decompressobj(zdict=DICTIONARY), b""
         elif self._reader is None or self._at != (s.id, s.number):
             self._lose()
             return None
@@ -117,6 +137,7 @@ class Unpacker:
         if found is None:
             return None
         self._reader = None
+        self._flush = b"" if s.data.endswith(FLUSH) else FLUSH
         return Arrived(s.id, found)
 
     def _lose(self) -> None:
@@ -133,7 +154,8 @@ class Unpacker:
             self._reader = None
             raise ContextLost()
         try:
-            text = self._zlib.decompress(data, self._max_octets + 1)
+            text = self._zlib.decompress(self._flush + data, self._max_octets + 1)
+            self._flush = b""
         except zlib.error:
             text, self._zlib = b"", None
             self._reader = None

@@ -14,7 +14,7 @@ from collections import Counter, OrderedDict, deque
 from typing import Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
 from ..station.xmpp_tables import XmppPeer
-from . import codec, policy, stanza
+from . import codec, ids, policy, stanza
 from .journal import Journal, Row
 from .stanza import Element
 
@@ -55,9 +55,10 @@ class Exchange:
         self.peer, self.node = peer, peer.node
         self._ours, self._journal, self._window = ours, journal, window
         self._received, self._say = received, say
-        compressed = peer.compression == "deflate"
-        self._packer = codec.Packer(peer.connection, compressed, peer.application)
-        self._unpacker = codec.Unpacker(compressed, max_octets)
+        self._is_compressed = peer.compression == "deflate"
+        self._packer = codec.Packer(peer.connection, self._is_compressed, peer.application,
+                                    codec.DICTIONARY if peer.extensions else b"")
+        self._unpacker = codec.Unpacker(self._is_compressed, max_octets)
         known = journal.peer(self.node)
         self._last: Optional[int] = known["last"]
         self._is_ours: bool = known["ours"]
@@ -105,13 +106,15 @@ class Exchange:
         found = stanza.read(row.text, 1 << 30)
         if now - row.written > STAMP_AFTER_S:
             policy.stamp(found, row.written, self._ours[0])
+        if self.peer.extensions and self._is_compressed:
+            ids.change(found, ids.shorter)
         u_pdus = self._packer.pack(row.number, stanza.write(found), mtu)
         self._sent = row.number
         self._on_the_way[row.number] = sum(map(len, u_pdus))
         self.counts["sent"] += 1
         made = [UPdu(u, row.number, False) for u in u_pdus[:-1]]
         made.append(UPdu(u_pdus[-1], row.number, True, self._confirmation(row.number)))
-        if starts and self.peer.notices:
+        if starts and self.peer.extensions:
             made.insert(0, UPdu(codec.notice(self.peer.connection, codec.START, row.number), -1,
                                 False))
         return made
@@ -157,7 +160,7 @@ class Exchange:
             return
         notice = codec.as_notice(s)
         if notice is not None:
-            if self.peer.notices:
+            if self.peer.extensions:
                 self._take_notice(*notice, now)
             return
         try:
@@ -182,6 +185,8 @@ class Exchange:
             self.counts["after_a_gap"] += 1
             self._ask(now)
             return
+        if m.stanza is not None and self.peer.extensions and self._is_compressed:
+            ids.change(m.stanza, ids.longer)
         self._last = number if expected is None or not self._is_ours \
             else max(number, expected - 1)
         self._journal.set_peer(self.node, self._last, self._is_ours)
@@ -200,7 +205,7 @@ class Exchange:
 
     def _ask(self, now: float) -> None:
         """Ask for what is missing. A gateway of another maker ignores it."""
-        if self.peer.notices and self._last is not None and \
+        if self.peer.extensions and self._last is not None and \
                 now - self._asked.get(self._last, float("-inf")) > ASK_AGAIN_S:
             self._asked = {self._last: now}
             self._notice(codec.RESUME, self._last)

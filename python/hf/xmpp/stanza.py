@@ -91,7 +91,9 @@ def _parts(element: Element, inside: str) -> Any:
     yield f"<{name}"
     if namespace != inside:
         yield f" xmlns={quoteattr(namespace)}"
-    for number, (key, value) in enumerate(element.attrib.items()):
+    # In one order, the ID last: that is more alike, and shorter when it is compressed.
+    for number, (key, value) in enumerate(sorted(element.attrib.items(),
+                                                 key=lambda item: (item[0] == "id", item))):
         if key.startswith(_XML):
             key = f"xml:{key[len(_XML):]}"
         elif key.startswith("{"):
