@@ -1,5 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Chat between two Prosody over two stations on emulated air."""
+import inspect
+import pathlib
+import re
+import shutil
+import tempfile
+import time
+from types import SimpleNamespace
+
+from gnuradio.hf import station
 from gnuradio.hf.station import pair
 import pytest
 
@@ -8,7 +17,10 @@ from hflab.programs import prosody
 if why := prosody.why_not():
     pytest.skip(why, allow_module_level=True)
 
-from hflab.programs.chat import ANNA, BERT, Chat  # noqa: E402
+from gnuradio.hf.xmpp.service import XmppService  # noqa: E402
+from hflab.programs.chat import ANNA, BERT, Chat, bad_link  # noqa: E402
+
+HOW_TO = pathlib.Path(__file__).parents[2] / "docs" / "how-to" / "chat.md"
 
 
 @pytest.fixture
@@ -71,3 +83,40 @@ def test_a_room_at_one_end(chat):
     users.do(ANNA, lambda c: c.send_message(mto=room, mbody="from the ship", mtype="groupchat"))
     assert users.wait(lambda: "from the ship" in users.bodies(BERT)), chat.lines
     assert users.bodies(ANNA).count("to all") == 1
+
+
+def test_the_files_of_the_how_to(tmp_path):
+    """The whole Prosody file starts, and the gateway of the station file logs in."""
+    blocks = [inspect.cleandoc(b) for b in re.split(r"\n\n(?=\S)", HOW_TO.read_text())
+              if b.startswith("    ")]
+    (config,) = [b for b in blocks if b.startswith("pidfile")]
+    (tables,) = [b for b in blocks if b.startswith("[sis_server]")]
+    folder = tempfile.mkdtemp(prefix="hf-chat-")
+    server = prosody.Prosody(folder, "ship.example", [], [])
+    assert config.count("component_ports = { 5347 }") == 1
+    for old, new in (("5347", str(server.component_port)), ("*syslog", f"{folder}/log"),
+                     ("/run/prosody", folder),
+                     ("authentication", f'data_path = "{folder}/data"\nc2s_ports = '
+                      f"{{ {server.port} }}\nauthentication")):
+        config = config.replace(old, new)
+    pathlib.Path(folder, "prosody.cfg.lua").write_text(config)
+    tables = tables.replace("/var/lib/hf-xmpp", str(tmp_path)).replace(
+        "5347", str(server.component_port))
+    d = station.parse('address = "1.2.0.1"\n' + tables)
+    assert d.xmpp.peer[0].node == "1.2.0.2"
+    with server:
+        made = XmppService(d)
+        made.attach(SimpleNamespace(sis_address=lambda: "127.0.0.1:9"), lambda line: None)
+        made.start()
+        end = time.monotonic() + 20
+        while len(made.status()["connected"]) < 2 and time.monotonic() < end:
+            time.sleep(0.05)
+        assert made.status()["connected"] == ["shore.example", "rooms.shore.example"]
+        made.close()
+    shutil.rmtree(folder)
+
+
+def test_a_bad_link_and_kills():
+    """Gateways are killed as processes. The bench does it on a larger scale."""
+    found = bad_link(40, 4)
+    assert (found.once, found.lost, found.twice, found.in_order) == (40, 0, 0, True)

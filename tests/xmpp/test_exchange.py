@@ -171,6 +171,32 @@ def test_ids_arrive_as_they_were_written(both):
     assert [m.get("id") for m in got] == ["358662971f0244348a8d1fa3e9526d2a"]
 
 
+def test_confirmation_by_the_node_while_the_far_gateway_is_heard(both, monkeypatch):
+    ship, shore = both.sides.values()
+    now = [1e6]
+    monkeypatch.setattr(exchange.time, "monotonic", lambda: now[0])
+
+    def asked(count):
+        found = []
+        for _ in range(count):
+            ship.write("x")
+            u_pdus = ship.exchange.due(2048, 0.0)
+            found.append(u_pdus[-1].confirmation)
+            assert {u.confirmation for u in u_pdus[:-1]} <= {"node"}
+            ship.exchange.confirmed(u_pdus[-1].number)
+        return found
+
+    assert asked(2) == ["client"] * 2
+    shore.write("here")
+    both.all()
+    assert asked(20) == ["node"] * 14 + ["client"] + ["node"] * 5
+    now[0] += exchange.HEARD_S
+    assert asked(2) == ["client"] * 2
+    shore.write("here again")
+    both.all()
+    assert asked(2) == ["node"] * 2
+
+
 def test_order_by_person(both):
     ship, shore = both.sides.values()
     for k in range(3):

@@ -90,11 +90,17 @@ def mail_(protocols: Tuple[str, ...], mails: int, kills: int, seed: int,
 @click.command("xmpp")
 @click.option("--count", default=10, show_default=True, type=click.IntRange(1, 1000),
               help="Later round trips of each row.")
-def xmpp_(count: int) -> None:
+@click.option("--messages", default=300, show_default=True, type=click.IntRange(0, 100000),
+              help="Messages over the bad link. 0: leave that part out.")
+@click.option("--kills", default=20, show_default=True, type=click.IntRange(0, 1000),
+              help="How often a gateway or a server is killed meanwhile.")
+@click.option("--seed", default=1, show_default=True)
+def xmpp_(count: int, messages: int, kills: int, seed: int) -> None:
     """Chat between two Prosody with stock clients, on emulated modems, beside published figures.
 
-    Round trips by rate, payload and typing delay, throughput, octets beyond the text. As root,
-    Prosody runs as the user prosody. Takes about ten minutes. Fails if a target is missed.
+    Round trips by rate, payload and typing delay, throughput, octets beyond the text. Then
+    messages over a link that is down 30 % of the time. As root, Prosody runs as the user prosody.
+    Takes about ten minutes. Fails if a target is missed, or if a message is lost or arrives twice.
     """
     from ..programs import prosody
     if why := prosody.why_not():
@@ -103,9 +109,16 @@ def xmpp_(count: int) -> None:
     try:
         found = list(watched(chat.rows(count), chat.ROWS,
                              lambda row: f"{row.what}: {row.measured:.1f} {row.unit}"))
+        bad = chat.bad_link(messages, kills, seed) if messages else None
     except RuntimeError as error:
         raise fail(str(error)) from None
     print(chat.table(found))
+    if bad is not None:
+        print(f"\n{bad.messages} messages, link down {100 * bad.down_share:.0f} %, {bad.kills} "
+              f"kills: {bad.once} once, {bad.lost} lost, {bad.twice} twice, "
+              f"{'in order' if bad.in_order else 'not in order'}")
+    if bad is not None and bad.once < bad.messages:
+        raise fail("not every message has arrived once")
     if any(row.is_missed for row in found):
         raise fail("not every target was reached")
 

@@ -2,15 +2,21 @@
 """Chat between two Prosody over two stations on emulated air, with stock clients."""
 from contextlib import ExitStack
 from dataclasses import dataclass
+import json
 import os
 import random
 import shutil
+import subprocess
+import sys
 import tempfile
+import threading
 import time
+from types import SimpleNamespace
 from typing import Any, Dict, Iterable, Iterator, List, Optional
 
 from gnuradio.hf import station
 from gnuradio.hf.station import pair
+from gnuradio.hf.system import netns
 from gnuradio.hf.xmpp import codec, ids
 from gnuradio.hf.xmpp.service import XmppService
 
@@ -20,12 +26,25 @@ DOMAINS = {"A": "ship.example", "B": "shore.example"}
 ANNA, BERT = "anna@ship.example", "bert@shore.example"
 
 
+def _table(name: str, folder: str, port: int, peer: Dict[str, Any], **more: Any
+           ) -> station.Xmpp:
+    far = DOMAINS[pair.OTHER[name]]
+    return station.Xmpp(
+        folder=os.path.join(folder, f"gateway-{name}"), server=f"127.0.0.1:{port}",
+        secret=SECRET, domains=[DOMAINS[name], f"rooms.{DOMAINS[name]}"],
+        peer=[station.XmppPeer(domains=[far, f"rooms.{far}"],
+                               node=pair.NODES[pair.OTHER[name]], **peer)],
+        **{"retry_s": 0.3, "retry_max_s": 2.0, **more})
+
+
 class Chat:
-    """A context manager. peer: keys of [[xmpp.peer]] at both ends. more: keys of [xmpp]."""
+    """A context manager. peer: keys of [[xmpp.peer]] at both ends. processes: gateways are
+    processes, which kill() ends. more: keys of [xmpp]."""
 
     def __init__(self, setting: pair.Setting, peer: Optional[Dict[str, Any]] = None,
-                 **more: Any) -> None:
+                 processes: bool = False, **more: Any) -> None:
         self._setting, self._peer, self._more = setting, peer or {}, more
+        self._processes: Optional[Dict[str, subprocess.Popen]] = {} if processes else None
         self._exit = ExitStack()
         self.lines: List[str] = []
         self.servers: Dict[str, Prosody] = {}
@@ -55,32 +74,40 @@ class Chat:
         for name in pair.NAMES:
             self.start(name)
             self._exit.callback(self.stop, name)
-        self.wait(lambda: all(len(s.status()["connected"]) == 2 for s in self.services.values()))
+        if self._processes is None:
+            self.wait(lambda: all(len(s.status()["connected"]) == 2
+                                  for s in self.services.values()))
+        else:
+            time.sleep(4)  # until the components are connected
         self.users = Users({ANNA: self.servers["A"].port, BERT: self.servers["B"].port})
         self._exit.callback(self.users.close)
         return self
 
     def _describe(self, name: str, d: station.Description) -> None:
-        far = DOMAINS[pair.OTHER[name]]
         d.pep, d.sis_server = None, station.SisServer(port=0)
-        d.xmpp = station.Xmpp(
-            folder=os.path.join(self.folder, f"gateway-{name}"),
-            server=f"127.0.0.1:{self.servers[name].component_port}", secret=SECRET,
-            domains=[DOMAINS[name], f"rooms.{DOMAINS[name]}"],
-            peer=[station.XmppPeer(domains=[far, f"rooms.{far}"],
-                                   node=pair.NODES[pair.OTHER[name]], **self._peer)],
-            **{"retry_s": 0.3, "retry_max_s": 2.0, **self._more})
+        d.xmpp = _table(name, self.folder, self.servers[name].component_port, self._peer,
+                        **self._more)
 
     def start(self, name: str) -> None:
         """Start a gateway."""
         made = self.pair.stations[name]
+        if self._processes is not None:
+            self._processes[name] = subprocess.Popen(
+                [sys.executable, "-m", __name__, name, self.folder, made.sis_address(),
+                 str(self.servers[name].component_port), json.dumps(self._more)],
+                stdin=subprocess.DEVNULL, preexec_fn=netns.ended_with_me)
+            return
         service = self.services[name] = XmppService(made.description)
         service.attach(made, lambda line: self.lines.append(f"{name} {line}"))
         service.start()
 
     def stop(self, name: str) -> None:
-        """End a gateway. Its stanzas stay on disk."""
-        self.services[name].close()
+        """End a gateway. Its stanzas stay on disk. A process is killed."""
+        if self._processes is not None:
+            self._processes[name].kill()
+            self._processes[name].wait()
+        else:
+            self.services[name].close()
 
     def wait(self, condition: Any, timeout: float = 30) -> None:
         """Wait for a condition. Raises RuntimeError with what the gateways have said."""
@@ -206,3 +233,84 @@ def overhead(count: int = 100) -> float:
             k, f'<message from="{ANNA}/test" to="{BERT}" type="chat" xml:lang="en" id="{id_}">'
                "<body>x</body></message>".encode(), 2048))) - 1)
     return sum(sizes[1:]) / count
+
+
+#: Part of the time that the link is down in bad_link().
+DOWN_SHARE = 0.3
+
+
+@dataclass
+class Bad:
+    """Messages over a bad link: how many, ends by a kill, of them once, and whether in order."""
+
+    messages: int
+    kills: int
+    down_share: float
+    once: int
+    lost: int
+    twice: int
+    in_order: bool
+
+
+def bad_link(messages: int, kills: int, seed: int = 1) -> Bad:
+    """Messages of Anna to Bert at 9600 bit/s while the link is down for DOWN_SHARE of the time,
+    and in turn a gateway or a server of either side is killed and started again."""
+    draw, over, downs = random.Random(seed), threading.Event(), []  # type: Any, Any, List[float]
+    setting = pair.Setting(mode="4539-9600S", speed=20.0, pep_ports=None)
+
+    def disturb() -> None:
+        outages = random.Random(seed)
+        while not over.wait(downs[-1] / DOWN_SHARE / setting.speed if downs else 0):
+            downs.append(outages.uniform(3, 15))
+            chat.pair.air.disturb(downs[-1])
+
+    with Chat(setting, processes=True) as chat:
+        users, begin = chat.users, chat.now()
+        threading.Thread(target=disturb, daemon=True).start()
+        for k in range(messages):
+            users.write(ANNA, BERT, f"{k}")
+            time.sleep(draw.uniform(0, 0.2))
+            if k * kills // messages != (k + 1) * kills // messages:
+                _kill(chat, draw.choice(pair.NAMES), draw.random() < 0.5)
+        down_share = sum(downs) / (chat.now() - begin)
+        users.wait(lambda: set(users.bodies(BERT)) >= {f"{k}" for k in range(messages)}, 120)
+        over.set()
+        got = users.bodies(BERT)
+    once = sum(got.count(f"{k}") == 1 for k in range(messages))
+    lost = sum(f"{k}" not in got for k in range(messages))
+    return Bad(messages, kills, down_share, once, lost, messages - once - lost,
+               got == sorted(got, key=int))
+
+
+def _kill(chat: Chat, name: str, gateway: bool) -> None:
+    """Kill a gateway or a server, and start it again a second later."""
+    if gateway:
+        time.sleep(0.05)  # or the server hands a message over to a socket that nobody reads
+        chat.stop(name)
+        time.sleep(1)
+        chat.start(name)
+        if name == "A":
+            time.sleep(4)  # a message that the writer's server refuses is no message of HF
+    else:
+        chat.servers[name].stop()
+        time.sleep(1)
+        chat.servers[name].start()
+        chat.users.again(ANNA if name == "A" else BERT)
+        if name == "A":
+            time.sleep(4)
+
+
+def _run(name: str, folder: str, sis: str, port: str, more: str) -> None:
+    """A gateway as a process."""
+    d = station.Description(address=pair.NODES[name], mode="4539-9600S")
+    d.xmpp = _table(name, folder, int(port), {}, **json.loads(more))
+    d.xmpp.check()
+    service = XmppService(d)
+    service.attach(SimpleNamespace(sis_address=lambda: sis), print)  # type: ignore[arg-type]
+    service.start()
+    while True:
+        time.sleep(1)
+
+
+if __name__ == "__main__":
+    _run(*sys.argv[1:])

@@ -43,8 +43,8 @@ class XmppPeer:
     compression: deflate (one stream in each direction) or none.
     presence: all, direct (subscriptions, rooms, and to full addresses), none, or auto: direct at
     300 bit/s or less, else all.
-    confirmation: by the far client, by the far node, which answers sooner, or auto: by the client
-    until a notice has come from there, then by the node but for each 16th stanza.
+    confirmation: by the far client, by the far node, which answers sooner, or auto: by the node
+    while the far gateway was heard within ten minutes, but for each 16th stanza.
     extensions: the far gateway is one of ours, too. They tell each other after a restart what has
     arrived, and send random IDs and a new compressed stream in fewer octets.
     application: RCOP application number of stanzas that are sent. XEP-0365 names none. All are

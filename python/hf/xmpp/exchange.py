@@ -11,6 +11,7 @@ A receiver that misses a number asks for it, and drops what follows until it has
 another maker sends no notices: what arrives there is taken as it comes.
 """
 from collections import Counter, OrderedDict, deque
+import time
 from typing import Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
 from ..station.xmpp_tables import XmppPeer
@@ -26,6 +27,8 @@ ASK_AGAIN_S = 60.0
 MAX_FOLLOWED = 10
 #: One stanza in this number asks for the far client. Far fewer than journal.KEPT.
 CLIENT_EVERY = 16
+#: A far gateway that was heard within this time is there.
+HEARD_S = 600.0
 #: Notices that wait for the node, the newest.
 MAX_NOTICES = 20
 #: Persons whose turn is remembered.
@@ -62,6 +65,7 @@ class Exchange:
         known = journal.peer(self.node)
         self._last: Optional[int] = known["last"]
         self._is_ours: bool = known["ours"]
+        self._heard = float("-inf")
         #: Numbers on their way, and their octets.
         self._on_the_way: Dict[int, int] = {}
         self._sent = -1  # the last number sent since the last failure
@@ -120,11 +124,13 @@ class Exchange:
         return made
 
     def _confirmation(self, number: int) -> str:
-        """A node answers sooner. Notices bring back what a far gateway did not get from its node.
-        Now and then the far node is asked whether a gateway is there at all."""
+        """A node answers sooner, and notices bring back what a far gateway did not get from it. But
+        a node also answers for a gateway that has ended: ask for the gateway if it was not heard
+        lately."""
         if self.peer.confirmation != "auto":
             return self.peer.confirmation
-        return "node" if self._is_ours and number % CLIENT_EVERY else "client"
+        heard = time.monotonic() - self._heard < HEARD_S
+        return "node" if self._is_ours and heard and number % CLIENT_EVERY else "client"
 
     def _new(self) -> Optional[Row]:
         """The next stanza by rank, and of the person who has waited longest."""
@@ -158,6 +164,7 @@ class Exchange:
         if s is None or s.connection != self.peer.connection:
             self.counts["malformed"] += 1
             return
+        self._heard = time.monotonic()
         notice = codec.as_notice(s)
         if notice is not None:
             if self.peer.extensions:
