@@ -137,10 +137,13 @@ def test_what_has_expired_is_not_waited_for(both):
     both.all()
     ship.write("late")
     ship.write("2")
+    shore_node = NODES["shore"]
     ship.exchange.due(2048, 0)  # on its way, which fails
+    assert ship.exchange.is_on_the_way(1) and not ship.exchange.is_on_the_way(None)
     ship.exchange.again()
-    (id_, _, _), = [row for row in ship.journal.expired(2000.0) if b"late" in row[2]]
-    ship.journal.expire(id_, "x", b"")
+    assert not ship.exchange.is_on_the_way(1)
+    (late,) = [row for row in ship.journal.expired(shore_node, 2000.0) if b"late" in row.text]
+    ship.journal.expire(late.id, "x", b"")
     both.all()
     assert shore.arrived == ["0", "2"] and shore.exchange.counts["lost"] == 1
 
@@ -176,25 +179,47 @@ def test_confirmation_by_the_node_while_the_far_gateway_is_heard(both, monkeypat
     now = [1e6]
     monkeypatch.setattr(exchange.time, "monotonic", lambda: now[0])
 
-    def asked(count):
+    def asked(count, confirm=True):
         found = []
         for _ in range(count):
             ship.write("x")
             u_pdus = ship.exchange.due(2048, 0.0)
             found.append(u_pdus[-1].confirmation)
             assert {u.confirmation for u in u_pdus[:-1]} <= {"node"}
-            ship.exchange.confirmed(u_pdus[-1].number)
+            if confirm:
+                ship.exchange.confirmed(u_pdus[-1].number)
         return found
 
-    assert asked(2) == ["client"] * 2
+    assert asked(3, confirm=False) == ["client", "node", "node"], "one question at a time"
+    for number in (1, 2):
+        ship.exchange.confirmed(number)  # by the node
+    ship.exchange.again()  # nobody is bound there
+    again = []
+    while u_pdus := ship.exchange.due(2048, 0.0):
+        again.append(u_pdus[-1].number)
+    assert again == [0, 1, 2], "what a node has answered for is sent again"
+    for number in again:
+        ship.exchange.confirmed(number)
+    assert asked(20) == ["node"] * 13 + ["client"] + ["node"] * 6
+    now[0] += exchange.HEARD_S
+    assert asked(2) == ["client", "node"]
+    now[0] += exchange.HEARD_S
     shore.write("here")
     both.all()
-    assert asked(20) == ["node"] * 14 + ["client"] + ["node"] * 5
-    now[0] += exchange.HEARD_S
-    assert asked(2) == ["client"] * 2
-    shore.write("here again")
-    both.all()
     assert asked(2) == ["node"] * 2
+
+
+def test_a_notice_asks_after_a_long_stanza(both):
+    """A confirmation by the far client repeats the U_PDU."""
+    ship, _ = both.sides.values()
+    ship.write("".join(random.Random(1).choices("0123456789abcdef", k=6000)))
+    u_pdus = ship.exchange.due(2048, 0.0)
+    assert len(u_pdus) == 4 and [u.last for u in u_pdus] == [False, False, False, True]
+    asks = u_pdus[-1]
+    assert (len(asks.octets), asks.confirmation, asks.number) == (8, "client", 0)
+    assert codec.as_notice(codec.segment(asks.octets)) == (codec.START, 1)
+    ship.exchange.confirmed(0)
+    assert not ship.exchange.is_waiting
 
 
 def test_order_by_person(both):

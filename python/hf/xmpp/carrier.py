@@ -26,8 +26,8 @@ class _Way:
     def __init__(self, exchange: Exchange) -> None:
         self.exchange = exchange
         self.waiting: Deque[UPdu] = deque()
-        #: Numbers by ID and segment of the U_PDU whose confirmation counts.
-        self.expected: Dict[Tuple[int, int], int] = {}
+        #: Numbers by application, ID and segment of the U_PDU whose confirmation counts.
+        self.expected: Dict[Tuple[int, int, int], int] = {}
         self.touched = time.monotonic()
         self.failures, self.until = 0, 0.0
 
@@ -132,7 +132,7 @@ class Carrier(threading.Thread):
             way.touched = now
             s = codec.segment(first.octets)
             if first.last and s is not None:
-                way.expected[s.id, s.number] = first.number
+                way.expected[s.application, s.id, s.number] = first.number
 
     def _failed(self, way: _Way, why: str) -> None:
         way.again()
@@ -153,12 +153,12 @@ class Carrier(threading.Thread):
         elif isinstance(p, (s5066.s_unidata_request_confirm, s5066.s_unidata_request_rejected)):
             way = self._ways.get(str(p.dst))
             s = codec.segment(bytes(p.u_pdu))
-            if way is None or s is None or s.application == codec.APP_NOTICE:
+            if way is None or s is None:
                 return
             way.touched = time.monotonic()
             if isinstance(p, s5066.s_unidata_request_confirm):
                 way.failures = 0
-                number = way.expected.pop((s.id, s.number), None)
+                number = way.expected.pop((s.application, s.id, s.number), None)
                 if number is not None:
                     way.exchange.confirmed(number)
             elif way.exchange.is_waiting and way.until <= time.monotonic():

@@ -73,7 +73,8 @@ def segment(u_pdu: bytes) -> Optional[Segment]:
 
 def notice(connection: int, kind: int, id_: int) -> bytes:
     """U_PDU of a notice."""
-    (u_pdu,) = s5066.rcop_segments(connection, 0, APP_NOTICE, bytes([kind, id_ & 0xff]))
+    (u_pdu,) = s5066.rcop_segments(connection, id_ & 0xff, APP_NOTICE,
+                                   bytes([kind, id_ & 0xff]))
     return u_pdu
 
 

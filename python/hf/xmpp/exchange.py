@@ -5,14 +5,16 @@ A stanza leaves the journal when the far side has confirmed it. After a failure 
 their way are sent again, with the same numbers. The receiver remembers numbers and texts, and
 drops second copies.
 
-A far gateway that was killed may not have written down what its node had delivered. So two of our
-gateways tell each other by notices (codec.START and others) what comes next and what has arrived.
-A receiver that misses a number asks for it, and drops what follows until it has come. A gateway of
-another maker sends no notices: what arrives there is taken as it comes.
+The node's confirmation counts while the far gateway was heard lately: it comes sooner than that
+of the far client. A far gateway that was killed may not have written down what its node had
+delivered. So two of our gateways tell each other by notices (codec.START and others) what comes
+next and what has arrived. A receiver that misses a number asks for it, and drops what follows
+until it has come. A gateway of another maker sends no notices: what arrives there is taken as it
+comes.
 """
 from collections import Counter, OrderedDict, deque
 import time
-from typing import Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
+from typing import Callable, Deque, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ..station.xmpp_tables import XmppPeer
 from . import codec, ids, policy, stanza
@@ -27,6 +29,9 @@ ASK_AGAIN_S = 60.0
 MAX_FOLLOWED = 10
 #: One stanza in this number asks for the far client. Far fewer than journal.KEPT.
 CLIENT_EVERY = 16
+#: Longest U_PDU that asks for a confirmation by the far client itself. A notice has 8 octets, and
+#: its D_PDU about 20 more.
+MAX_REPEATED = 100
 #: A far gateway that was heard within this time is there.
 HEARD_S = 600.0
 #: Notices that wait for the node, the newest.
@@ -66,6 +71,7 @@ class Exchange:
         self._last: Optional[int] = known["last"]
         self._is_ours: bool = known["ours"]
         self._heard = float("-inf")
+        self._asked_clients: Set[int] = set()  # numbers that far clients have not confirmed
         #: Numbers on their way, and their octets.
         self._on_the_way: Dict[int, int] = {}
         self._sent = -1  # the last number sent since the last failure
@@ -85,7 +91,11 @@ class Exchange:
             self._notice(codec.RESUME, self._last)
 
     def again(self) -> None:
-        """What was on its way has failed, and is sent again."""
+        """What was on its way has failed, and is sent again, with all that a node has answered for
+        since the far gateway was asked for."""
+        if self._asked_clients:
+            self._journal.rewind(self.node, min(self._asked_clients) - 1)
+            self._asked_clients.clear()
         self._on_the_way.clear()
         self._packer.reset()
         self._sent = -1
@@ -116,21 +126,34 @@ class Exchange:
         self._sent = row.number
         self._on_the_way[row.number] = sum(map(len, u_pdus))
         self.counts["sent"] += 1
-        made = [UPdu(u, row.number, False) for u in u_pdus[:-1]]
-        made.append(UPdu(u_pdus[-1], row.number, True, self._confirmation(row.number)))
+        made = self._asking(row.number, u_pdus)
         if starts and self.peer.extensions:
             made.insert(0, UPdu(codec.notice(self.peer.connection, codec.START, row.number), -1,
                                 False))
         return made
 
+    def _asking(self, number: int, u_pdus: List[bytes]) -> List[UPdu]:
+        """The U_PDUs of a stanza, the last of which asks for a confirmation. A confirmation by the
+        far client repeats the U_PDU, so a short notice asks for it after a long stanza."""
+        confirmation = self._confirmation(number)
+        if confirmation == "client":
+            self._asked_clients.add(number)
+            if self.peer.extensions and len(u_pdus[-1]) > MAX_REPEATED:
+                u_pdus = u_pdus + [codec.notice(self.peer.connection, codec.START, number + 1)]
+        return [UPdu(u, number, False) for u in u_pdus[:-1]] + [
+            UPdu(u_pdus[-1], number, True, confirmation)]
+
     def _confirmation(self, number: int) -> str:
-        """A node answers sooner, and notices bring back what a far gateway did not get from it. But
-        a node also answers for a gateway that has ended: ask for the gateway if it was not heard
-        lately."""
+        """A node answers sooner, and notices bring back what a far gateway did not get from it.
+        But a node also answers for a gateway that has ended: ask for the gateway if it was not
+        heard lately."""
         if self.peer.confirmation != "auto":
             return self.peer.confirmation
         heard = time.monotonic() - self._heard < HEARD_S
-        return "node" if self._is_ours and heard and number % CLIENT_EVERY else "client"
+        if not self.peer.extensions or not self._asked_clients and (
+                not heard or number % CLIENT_EVERY == 0):
+            return "client"
+        return "node"
 
     def _new(self) -> Optional[Row]:
         """The next stanza by rank, and of the person who has waited longest."""
@@ -147,9 +170,16 @@ class Exchange:
 
     def confirmed(self, number: int) -> None:
         """The node, or the far client, has a stanza."""
+        if number in self._asked_clients:
+            self._asked_clients.remove(number)
+            self._heard = time.monotonic()
         if self._on_the_way.pop(number, None) is not None:
             self._journal.arrived(self.node, number)
             self.counts["arrived"] += 1
+
+    def is_on_the_way(self, number: Optional[int]) -> bool:
+        """Whether the node has a stanza, and has not answered."""
+        return number in self._on_the_way
 
     @property
     def is_waiting(self) -> bool:

@@ -196,14 +196,17 @@ class Gateway:
 
     def _expire(self) -> None:
         oldest = time.time() - self.settings.expire_hours * 3600
-        for id_, node, text in self.journal.expired(oldest):
-            s = stanza.read(text, 1 << 30)
+        for exchange, row in [(e, row) for e in self.exchanges
+                              for row in self.journal.expired(e.node, oldest)
+                              if not e.is_on_the_way(row.number)]:
+            s = stanza.read(row.text, 1 << 30)
             answer = stanza.error_for(s, "remote-server-timeout", "not delivered over HF within "
                                       f"{self.settings.expire_hours:g} hours")
             domain = stanza.domain(s.get("to", ""))
-            self.journal.expire(id_, domain, stanza.write(answer) if answer is not None else b"")
+            self.journal.expire(row.id, domain,
+                                b"" if answer is None else stanza.write(answer))
             self._count("expired")
-            self._say(f"to {node}: a {stanza.kind_of(s)} of {s.get('from')} has expired")
+            self._say(f"to {exchange.node}: a {stanza.kind_of(s)} of {s.get('from')} has expired")
             self.wake(domain)
 
     def _count(self, name: str) -> None:

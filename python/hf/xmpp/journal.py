@@ -106,10 +106,12 @@ class Journal:
             if rank < 2:
                 self.commit()
 
-    def _drop(self, where: str, *values: Any) -> None:
-        for octets, in self._db.execute("DELETE FROM outgoing WHERE arrived = 0 AND " + where
-                                        + " RETURNING LENGTH(text)", values).fetchall():
+    def _drop(self, where: str, *values: Any) -> int:
+        found = self._db.execute("DELETE FROM outgoing WHERE arrived = 0 AND " + where
+                                 + " RETURNING LENGTH(text)", values).fetchall()
+        for octets, in found:
             self._less("outgoing", octets)
+        return len(found)
 
     def heads(self, node: str) -> List[Tuple[str, int, int]]:
         """Person, rank and ID of the first stanza of each person that was not sent yet."""
@@ -160,17 +162,17 @@ class Journal:
                                node, last)
             return int(self.peer(node)["next"] if found is None else found)
 
-    def expired(self, before: float) -> List[Tuple[int, str, bytes]]:
-        """ID, node and text of stanzas that have waited for too long."""
+    def expired(self, node: str, before: float) -> List[Row]:
+        """Stanzas for a node that have waited for too long."""
         with self._lock:
-            return list(self._db.execute("SELECT id, node, text FROM outgoing WHERE arrived = 0 "
-                                         "AND written < ?", (before,)))
+            return [Row(*row) for row in self._db.execute(
+                "SELECT id, text, written, number FROM outgoing WHERE node = ? AND arrived = 0 "
+                "AND written < ? ORDER BY id", (node, before))]
 
     def expire(self, id_: int, domain: str, notice: bytes) -> None:
-        """Remove a stanza, and tell its writer, if there is a notice, both or neither."""
+        """Remove a stanza, and tell its writer once, if there is a notice: both or neither."""
         with self._lock:
-            self._drop("id = ?", id_)
-            if notice:
+            if self._drop("id = ?", id_) and notice:
                 self._size["incoming"][0] += 1
                 self._size["incoming"][1] += len(notice)
                 self._db.execute("INSERT INTO incoming (domain, text) VALUES (?, ?)",
