@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Chat between two Prosody over two stations on emulated air."""
-import inspect
 import pathlib
 import re
 import shutil
 import tempfile
+import textwrap
 import time
 from types import SimpleNamespace
 
@@ -87,8 +87,8 @@ def test_a_room_at_one_end(chat):
 
 def test_the_files_of_the_how_to(tmp_path):
     """The whole Prosody file starts, and the gateway of the station file logs in."""
-    blocks = [inspect.cleandoc(b) for b in re.split(r"\n\n(?=\S)", HOW_TO.read_text())
-              if b.startswith("    ")]
+    blocks = [textwrap.dedent(b).strip() for b in re.findall(
+        r"(?:^    .*\n|^\n(?=    ))+", HOW_TO.read_text(), re.M)]
     (config,) = [b for b in blocks if b.startswith("pidfile")]
     (tables,) = [b for b in blocks if b.startswith("[sis_server]")]
     folder = tempfile.mkdtemp(prefix="hf-chat-")
