@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "s5066/access/channel_access.h"
+#include "s5066/access/access_rules.h"
 
 #include <algorithm>
 
@@ -8,20 +8,13 @@ namespace gr::hf::s5066 {
 
 namespace {
 constexpr unsigned max_slots = 16;
-// A station not heard for this long no longer counts as sharing the channel.
-constexpr station_time station_memory = std::chrono::minutes(15);
-constexpr size_t max_stations = 64;
 // Slots for stations not on the list: few, or many when new stations have appeared.
 constexpr unsigned few_new_slots = 3, many_new_slots = 8;
 // Gap between the end of a preamble that may be on the air and our own, s.
 constexpr double preamble_doubt_s = 0.2;
-// Turns of others for which these slots stay free.
-constexpr unsigned many_rounds = 4;
 // If this many stations let their turn pass recently, several may start at a time.
 constexpr size_t several_stations = 3;
 constexpr unsigned max_doublings = 2;
-// For so long a transmission that could not be read shows that several stations call.
-constexpr station_time unread_memory = std::chrono::minutes(2);
 // Stations expected for each one on the list after new ones came. With 1 the last of 20
 // that begin together at 1200 bit/s waits 1325 s for its first turn, with 3 721 s.
 constexpr size_t expected_newcomers = 3;
@@ -36,39 +29,7 @@ constexpr station_time third_memory = std::chrono::hours(2);
 // Turns of two longest transmissions, after which known stations get a pause to start in,
 // s.
 constexpr double two_turns_s = 20;
-// Answer to a longest transmission, with its pauses, s.
-constexpr double answer_s = 3;
 } // namespace
-
-struct channel_access::rules {
-    static double slowest_s(const channel_access& c);
-    static station_time noticed_after(const channel_access& c);
-    static bool may_be_hidden(const channel_access& c, address a);
-    static bool held_long(const channel_access& c, station_time at);
-    static bool crowded(const channel_access& c, station_time at);
-    static bool others_first(const channel_access& c, station_time turn_at);
-    static unsigned chances(const channel_access& c);
-    static bool several(const channel_access& c);
-    // Stations have just come, or many have little to send: several often begin together
-    // unnoticed. After a common start nobody was heard yet, but somebody was noticed.
-    static bool rush(const channel_access& c, station_time now)
-    {
-        return (c.shared() && (c.d_new_rounds == many_rounds || several(c))) ||
-               (c.d_heard_at.empty() && c.d_unread_at &&
-                now - *c.d_unread_at < unread_memory);
-    }
-    static void note_other(channel_access& c, station_time begin)
-    {
-        c.d_own.answer_met |= begin - c.d_own.ended < c.guard_time();
-        c.d_own.others_since = true;
-    }
-    static bool regular(const channel_access& c, station_time now);
-    static unsigned regulars_ahead(const channel_access& c);
-    static unsigned first_slots(const channel_access& c);
-    static bool hidden_ahead(const channel_access& c);
-    static station_time hidden_turn(const channel_access& c);
-    static station_time hidden_answer(const channel_access& c, address asked);
-};
 
 // A wideband transmission is over in the time of a preamble elsewhere, so the pauses
 // around it matter.
@@ -137,80 +98,6 @@ void channel_access::heard(station_time now, address a)
         d_shared_at = now;
     }
     d_hidden.at.erase(a.raw());
-}
-
-// True if the station was never heard, and there is room for it among hidden stations.
-bool channel_access::rules::may_be_hidden(const channel_access& c, address a)
-{
-    const auto& at = c.d_hidden.at;
-    return a != c.d_config.own && !a.is_group() && c.d_heard_at.count(a.raw()) == 0 &&
-           (at.size() < max_stations || at.count(a.raw()) != 0);
-}
-
-void channel_access::overheard(station_time now,
-                               address to,
-                               const overheard_contents& contents)
-{
-    if (!rules::may_be_hidden(*this, to)) {
-        return;
-    }
-    const auto [acked, data, accepted] = contents;
-    if (!acked && !accepted && d_hidden.at.count(to.raw()) == 0) {
-        return; // perhaps it never answers
-    }
-    d_hidden.at[to.raw()] = now;
-    if (acked && !d_hidden.acked) {
-        d_hidden.served =
-            now - d_busy_end +
-            (d_hidden.run == to.raw() ? d_hidden.served : station_time::zero());
-        d_hidden.run = to.raw();
-        d_share.served(to, now - from_seconds(answer_s)); // started before this answer
-    }
-    d_hidden.acked = d_hidden.acked || acked;
-    d_hidden.addressed = d_hidden.addressed || data || accepted;
-}
-
-void channel_access::ended(station_time end, std::optional<address> asked)
-{
-    d_busy_end = end;
-    d_asked = asked;
-    const bool hidden = asked && d_hidden.at.count(asked->raw()) != 0;
-    d_hidden.until = end + (hidden ? rules::hidden_turn(*this) : station_time::zero());
-    d_hidden.wait = hidden ? rules::hidden_answer(*this, *asked) : station_time::zero();
-    d_hidden.acked = d_hidden.addressed = false;
-}
-
-// Time that a hidden station may transmit after it was addressed. It answers data, and
-// continues with its own unless it knows that we have waited longer. A station not on the
-// list cannot know that, and tries.
-station_time channel_access::rules::hidden_answer(const channel_access& c, address asked)
-{
-    if (c.d_share.is_ahead(c.d_config.own, asked)) {
-        const bool goes_on = 2 * c.d_hidden.served < c.turn_length(); // others_first(c)
-        return c.d_hidden.addressed ? c.guard_time() + from_seconds(answer_s)
-               : goes_on            ? hidden_turn(c)
-                                    : station_time::zero();
-    }
-    return c.d_hidden.addressed || c.d_share.has(c.d_config.own) ? hidden_turn(c)
-                                                                 : station_time::zero();
-}
-
-station_time channel_access::rules::hidden_turn(const channel_access& c)
-{
-    return c.guard_time() + c.turn_length() + c.d_longest_preamble +
-           from_seconds(answer_s);
-}
-
-station_time channel_access::clear_at(station_time at, station_time free_at) const
-{
-    return at > free_at + shared_slot() ? std::max(at, d_hidden.until) : at;
-}
-
-bool channel_access::rules::hidden_ahead(const channel_access& c)
-{
-    return std::any_of(c.d_hidden.at.begin(), c.d_hidden.at.end(), [&c](const auto& e) {
-        return c.d_share.is_ahead(address::node(e.first), c.d_config.own);
-    });
 }
 
 station_time channel_access::turn_length() const
@@ -313,7 +200,7 @@ void channel_access::began(station_time begin, address a)
 void channel_access::began_unknown(station_time noticed, bool may_be_answer)
 {
     rules::note_other(*this, noticed);
-    d_unread_at = noticed;
+    d_own.unread_at = noticed;
     if (!may_be_answer && noticed - d_busy_end >= guard_time()) {
         d_new_heard = d_new_heard && d_new_rounds > 0;
         d_new_rounds = many_rounds;

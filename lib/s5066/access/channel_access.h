@@ -196,7 +196,8 @@ private:
         station_time ended = never; // the last one; its answer is due then
         bool answer_met = false;    // a third station was noticed then
         bool others_since = true;   // another station was noticed since then
-        std::optional<station_time> known_at; // the last one that was heard
+        std::optional<station_time> known_at;  // the last one that was heard
+        std::optional<station_time> unread_at; // another began that could not be read
     };
 
     // Stations that others answer and we never heard.
@@ -222,7 +223,6 @@ private:
         d_heard_at; // other stations on the channel, when last heard
     std::map<uint32_t, double> d_keys_after; // s, of those whose answers were heard
     std::optional<station_time> d_shared_at; // a third station was heard, when last
-    std::optional<station_time> d_unread_at; // when somebody began that was not read
     station_time d_newest_heard_at{};        // the last of them for the first time
     channel_share d_share;
     unsigned d_new_rounds = 0; // with more slots for stations that are not on the list
