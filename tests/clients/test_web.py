@@ -337,9 +337,10 @@ return found;
 def test_what_was_received_is_drawn(read_only):
     url, _, servers, _ = read_only
     # Two minutes of station time are four seconds here: pings go on while curves are looked for.
+    # They are long, as a short transmission tells no Doppler spread.
     pings = subprocess.Popen(
         ["hf", "console", "ping", "--to", "1.2.0.2", "--server", servers[0], "--count", "1000",
-         "--clock-speed", "30", "--timeout", "10"], stdout=subprocess.DEVNULL)
+         "--size", "1900", "--clock-speed", "30", "--timeout", "10"], stdout=subprocess.DEVNULL)
     try:
         with chromium(1400, 1200) as browser:
             browser.get(url)
