@@ -32,6 +32,9 @@ STATES = {
     "radio lost": snapshot(LINK, SENDS, **CALM, radio={
         **RADIO, "capture": {**RADIO["capture"], "lost": 4800, "drift_ppm": 0.0}}),
     "ale": snapshot(LINK, **CALM, ale=ale_view.view(ALE, [4721e3, 7101e3, 10144e3])),
+    "programs": snapshot(LINK, **CALM, attached=[
+        {"service": "VARA", "who": "127.0.0.1:4711 LA1AAA", "state": "in a session with LA1BBB"},
+        {"service": "chat", "who": "shore.example at 1.2.0.2", "state": "reached, 3 wait"}]),
     "silence": snapshot({**LINK, "emcon": True}, SENDS, **CALM),
 }
 
@@ -89,7 +92,8 @@ def test_the_first_screen_tells_the_state(browser, name):
             problems = browser.find_elements("css selector", ".problems li")
             assert [p.text for p in problems] == \
                 [f"{p['what']}\n{p['remedy']}" for p in g["problems"]]
-            assert len(problems) == (0 if name in ("traffic", "waiting", "idle", "ale") else 1)
+            assert len(problems) == (0 if name in ("traffic", "waiting", "idle", "ale",
+                                                       "programs") else 1)
             # Nobody scrolls, neither sideways nor to learn what the station does.
             assert browser.execute_script(
                 "return document.documentElement.scrollWidth <= innerWidth")
@@ -141,6 +145,26 @@ def test_ale_is_shown_on_the_page_and_in_the_terminal(browser):
                 "return document.documentElement.scrollWidth <= innerWidth")
             if "HF_PICTURES" in os.environ:
                 browser.save_screenshot(f"{os.environ['HF_PICTURES']}/ale{width}.png")
+    finally:
+        page.close()
+
+
+def test_programs_at_the_ports_are_listed(browser):
+    page = web.WebServer(Canned(STATES["programs"]))
+    try:
+        for width in (400, 1440):
+            size(browser, width, width == 400)
+            browser.get(page.url)
+            live(browser)
+            tab(browser, "TCP and IP")
+            rows = browser.find_elements("css selector", ".attached tr")
+            assert [r.text for r in rows] == [
+                "service program or server state",
+                "VARA 127.0.0.1:4711 LA1AAA in a session with LA1BBB",
+                "chat shore.example at 1.2.0.2 reached, 3 wait"]
+            assert browser.execute_script(
+                "return document.documentElement.scrollWidth <= innerWidth")
+        browser.get(page.url)
     finally:
         page.close()
 

@@ -80,6 +80,9 @@ def test_one_program_at_a_time(stations):
             writer.write(b"VERSION\r")
             assert await asyncio.wait_for(reader.read(), 10) == b""
             writer.close()
+            (there,) = stations.hosts["A"].attached()
+            assert there.service == "VARA" and sessions.CALL_OF["A"] in there.who
+            assert there.state in ("attached", "listens")
         finally:
             a.kill()
 
@@ -144,6 +147,9 @@ def test_agwpe_connects_sends_and_ends(stations):
         assert (kind, who) == ("C", "LA1AAA") and text.startswith(b"*** CONNECTED To Station")
         kind, who, text = frame_from(a)
         assert (kind, who) == ("C", "LA1BBB-2") and text.startswith(b"*** CONNECTED With")
+        (there,) = stations.hosts["B"].attached()
+        assert there == ("AGWPE", f"127.0.0.1:{b.getsockname()[1]} LA1BBB-2",
+                         "in a session with LA1AAA")
         a.sendall(agwpe.encode(agwpe.Frame("D", "LA1AAA", "LA1BBB-2", b"hello", 0, 0xF0)))
         a.sendall(agwpe.encode(agwpe.Frame("Y", "LA1AAA", "LA1BBB-2")))
         assert frame_from(a)[2] == b"\x01\0\0\0"

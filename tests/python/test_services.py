@@ -45,6 +45,9 @@ class Sham(service.Service):
     def details(self):
         return [f"sham: asks {self.peer}"]
 
+    def attached(self):
+        return [service.Attached("sham", self.peer, "idle")]
+
     def close(self):
         self.steps.append("close")
         self._server.close()
@@ -86,6 +89,8 @@ def test_a_sham_reaches_its_peer_over_hf(sham):
             with pytest.raises(ConnectionError):
                 assert shams["A"].ask() != "", "reset, since B lets it not in"
                 raise AssertionError("it was let in")
+            assert made["A"].attached(pair.NODES["A"]) == [("sham", pair.NODES["B"], "idle")]
+            assert made["A"].attached(pair.NODES["B"]) == []
             assert made["A"].details(pair.NODES["A"]) == [f"sham: asks {pair.NODES['B']}"]
         finally:
             for services in made.values():

@@ -189,8 +189,8 @@ def command(files: Tuple[str, ...], on_air: Air, duration: Optional[float], pcap
             services.start()
             greet(stations, services)
             if page is not None:
-                page.join_mail(services.desks())
-                stack.callback(page.join_mail, {})
+                page.join(services)
+                stack.callback(page.join, None)
                 address = stack.enter_context(page.announced(sys.stderr.isatty()))
                 click.echo(f"page: {address}", err=True)
             wait(stations, duration, quiet)

@@ -74,6 +74,8 @@ export function tables(s) {
         [p.peer, p.proved, p.not_proved, p.refused, p.last])],
     connections: [["to", "state", "octets out ", "in "],
       (s.connections || []).map(c => [c.to, c.state, c.octets_out, c.octets_in])],
+    attached: [["service", "program or server", "state"],
+      (s.attached || []).map(a => [a.service, a.who, a.state])],
     flows: [["IP flow", "packets ", "octets ", "oldest, s "],
       (s.flows || []).map(f => [f.protocol === "several" ? "several flows" :
         f.protocol + " " + f.src + " → " + f.dst, f.packets, f.octets,
@@ -84,7 +86,7 @@ export function tables(s) {
 }
 
 const TITLES = { dpdus: "D_PDUs", queues: "Waiting, by priority", proofs: "Who has proved itself",
-  connections: "TCP connections of HF-PEP", flows: "Waiting in the IP client", counters: "Counters" };
+  connections: "TCP connections of HF-PEP", attached: "Programs and servers", flows: "Waiting in the IP client", counters: "Counters" };
 
 // The report: Markdown for people, followed by all values as JSON for programs.
 export function report(state) {

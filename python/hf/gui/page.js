@@ -192,7 +192,7 @@ function draw(state) {
     const can = token ? state.controls : [];
     for (const [selector, there] of Object.entries({ ".has-spectrum": s.spectrum,
       ".has-link": s.link, ".has-ale": s.ale && s.ale.quality.length, ".has-symbols": s.symbols.length || s.spectrum,
-      ".has-queues": rows.queues[1].length, ".has-proofs": rows.proofs[1].length, ".has-flows-tab": s.connections || s.flows,
+      ".has-queues": rows.queues[1].length, ".has-proofs": rows.proofs[1].length, ".has-flows-tab": s.connections || s.flows || rows.attached[1].length, ".has-attached": rows.attached[1].length,
       ".has-radio": s.radio, ".has-messages": s.link && can.includes("messages"),
       ".has-controls": can.length })) show(n, selector, there);
     messages.allow(n, can, s.link && s.link.peer);

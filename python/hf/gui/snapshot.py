@@ -6,7 +6,7 @@ from itertools import islice
 import math
 import threading
 import time
-from typing import Any, Deque, Dict, List, Optional
+from typing import Any, Callable, Deque, Dict, List, Optional, Sequence
 
 from gnuradio import blocks, fft, gr
 from gnuradio.fft import window
@@ -15,7 +15,7 @@ import pmt
 
 from .. import station
 from ..sis import s5066
-from ..station import ale_view, edge, names, watch
+from ..station import ale_view, edge, names, service, watch
 from . import d_pdus, glance, messages, progress
 
 #: Limits of histories: transmissions and receptions, blocks, log lines, connections.
@@ -134,6 +134,8 @@ class StationView:
         self.progress = progress.Progress()
         #: Chat and files of the operator, if the page has control.
         self.messages: Optional[messages.Messages] = None
+        #: Programs and servers that the services of the station work with.
+        self.attached: Callable[[], Sequence[service.Attached]] = lambda: []
         self.names = names.Names(s.description)
         self.log = watch.LogWatch(max_lines=MAX_LINES, shown=self.names.in_text)
         for block in (s.ale, s.data_link, s.pep, s.ip_client, s.dns):
@@ -182,6 +184,7 @@ class StationView:
             seen["sample_rate"] = self.spectrum.sample_rate
         if self.radio is not None:
             seen["radio"] = self._radio(self.radio)
+        seen["attached"] = [a._asdict() for a in self.attached()][:MAX_CONNECTIONS]
         seen["progress"] = self.progress.take()
         seen["sending_file"] = self.messages.sending if self.messages is not None else ""
         link = dict(seen.get("link") or {})

@@ -2,6 +2,7 @@
 """A small HTTP server on the loopback for the page of running stations."""
 import asyncio
 import contextlib
+import functools
 import hmac
 import json
 import os
@@ -10,6 +11,7 @@ import tempfile
 import threading
 from typing import Any, Awaitable, Callable, Dict, Iterator, List, Optional, Tuple
 
+from ..station.service import Services
 from .messages import MAX_FILE
 from .snapshot import Snapshots
 
@@ -89,12 +91,16 @@ class WebServer:
             file.flush()
             yield f"{self.url.partition('#')[0]}, address with control in {file.name}"
 
-    def join_mail(self, desks: Dict[str, Any]) -> None:
-        """Show mails among the messages. desks: mail.Desk by name of the station. Without control
-        there are no messages, and nothing happens."""
+    def join(self, services: Optional[Services]) -> None:
+        """Show the programs that the services of the stations work with, and with control mails
+        among the messages. None: the services end."""
+        desks = {} if services is None else services.desks()
         for view in self._snapshots.views:
+            name = view.station.description.name
+            view.attached = (lambda: []) if services is None else \
+                functools.partial(services.attached, name)
             if view.messages is not None:
-                view.messages.mail = desks.get(view.station.description.name)
+                view.messages.mail = desks.get(name)
 
     def close(self) -> None:
         """End all connections, and the messages of all stations."""

@@ -8,7 +8,7 @@ from typing import Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 from ..station import callsigns
 from ..system.first_octets import Server
 from . import ax25
-from .engine import Engine
+from .engine import Engine, peer_of
 from .session import Refused, Session
 
 #: port, kind, PID, from, to, length of the data.
@@ -88,6 +88,11 @@ class AgwpePort:
         for program in list(self._programs):
             program.writer.close()
 
+    def attached(self) -> List[Tuple[str, str]]:
+        """Its programs: address and state."""
+        return [(f"{peer_of(p.writer)} {', '.join(sorted(p.calls))}".strip(), p.state())
+                for p in tuple(self._programs)]
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if len(self._programs) >= PROGRAMS_MAX:
             writer.close()
@@ -145,6 +150,12 @@ class _Program:
         self._registered: Dict[str, str] = {}
         self._said_lost = False
         self._monitors = self._raw = False
+
+    def state(self) -> str:
+        """What it does, in words."""
+        far = [far for _, far in tuple(self._sessions)]
+        return f"in a session with {', '.join(far)}" if far else \
+            "calls" if self._calling else "attached"
 
     def has(self, ours: str, far: str) -> bool:
         """Whether there is a session or a call between two call signs."""

@@ -35,6 +35,12 @@ class Listener(Protocol):
         """The session that was offered is connected."""
 
 
+def peer_of(writer: asyncio.StreamWriter) -> str:
+    """Address of the program at the other end of a connection, in words."""
+    address = writer.get_extra_info("peername")
+    return f"{address[0]}:{address[1]}" if address else "gone"
+
+
 class Engine:
     """Sessions of one station.
 

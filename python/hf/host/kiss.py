@@ -2,11 +2,11 @@
 """Port for programs that use a KISS TNC over TCP. UI frames only: each is one U_PDU without ARQ
 to all stations. AX.25 connections would put a second ARQ above that of the data link."""
 import asyncio
-from typing import Callable, Set
+from typing import Callable, List, Set, Tuple
 
 from ..system.first_octets import Server
 from . import ax25
-from .engine import Engine
+from .engine import Engine, peer_of
 
 #: Programs at a time.
 PROGRAMS_MAX = 16
@@ -38,6 +38,10 @@ class KissPort:
         self.server.close()
         for writer in list(self._programs):
             writer.close()
+
+    def attached(self) -> List[Tuple[str, str]]:
+        """Its programs: address and state."""
+        return [(peer_of(w), "attached") for w in tuple(self._programs)]
 
     def heard(self, frame: bytes) -> None:
         """A frame from another station."""

@@ -5,10 +5,10 @@ import asyncio
 import fcntl
 import termios
 import time
-from typing import Any, Callable, Coroutine, List, Optional, Set
+from typing import Any, Callable, Coroutine, List, Optional, Set, Tuple
 
 from ..system.first_octets import Server, from_browser, line_judge
-from .engine import Engine
+from .engine import Engine, peer_of
 from .session import Refused, Session, State
 
 #: Longest line of commands, octets.
@@ -70,6 +70,16 @@ class LinePort:
         for writer in (self._command, self._data):
             if writer is not None:
                 writer.close()
+
+    def attached(self) -> List[Tuple[str, str]]:
+        """Its program: address and state."""
+        program, session = self._command, self.session
+        if program is None:
+            return []
+        calls = ", ".join(self.calls)
+        state = f"in a session with {session.far}" if session is not None else \
+            "calls" if self._call is not None else "listens" if self.listening else "attached"
+        return [(f"{peer_of(program)} {calls}".strip(), state)]
 
     # What a port defines.
 

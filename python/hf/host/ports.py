@@ -43,7 +43,7 @@ class HostPorts(service.Service):
         except OSError as error:
             raise RuntimeError(f"{self._where}[host] {error.strerror or error}") from None
         self.engine = Engine(d.host.calls, node, lambda line: self._say(line))
-        self._ports: List[_Port] = []
+        self._ports: List[Tuple[str, _Port]] = []
         self._frames: Optional[Frames] = None
         self._hear: Dict[Kind, List[Callable[[bytes], None]]] = {}
         self._server: Optional[asyncio.AbstractServer] = None
@@ -82,6 +82,11 @@ class HostPorts(service.Service):
         return [f"host ports on {h.address}: {', '.join(ports) or 'none'}; call signs "
                 f"{', '.join(self._calls)}"]
 
+    def attached(self) -> Iterable[service.Attached]:
+        """The programs at the ports."""
+        return [service.Attached(name, who, state) for name, port in self._ports
+                for who, state in port.attached()]
+
     def close(self) -> None:
         """End all sessions and close the ports."""
         if self._frames is not None:
@@ -98,11 +103,12 @@ class HostPorts(service.Service):
         kiss = KissPort(engine, lambda data: self._broadcast(Kind.AX25, data))
         self._hear = {Kind.TEXT: [ardop.heard], Kind.CQ: [vara.heard],
                       Kind.AX25: [agwpe.heard, kiss.heard]}
-        ways: List[Tuple[_Port, int]] = [(ardop, h.ardop_port), (vara, h.vara_port),
-                                         (agwpe, h.agwpe_port), (kiss, h.kiss_port)]
-        for made, port in ways:
+        ways: List[Tuple[str, _Port, int]] = [
+            ("ARDOP", ardop, h.ardop_port), ("VARA", vara, h.vara_port),
+            ("AGWPE", agwpe, h.agwpe_port), ("KISS", kiss, h.kiss_port)]
+        for name, made, port in ways:
             if port:
-                self._ports.append(made)
+                self._ports.append((name, made))
                 await made.open(h.address, port)
 
     def _broadcast(self, kind: Kind, data: bytes) -> None:
@@ -115,7 +121,7 @@ class HostPorts(service.Service):
 
     async def _end(self) -> None:
         self.engine.close()
-        for port in self._ports:
+        for _, port in self._ports:
             port.close()
         if self._server is not None:
             self._server.close()

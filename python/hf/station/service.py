@@ -7,7 +7,7 @@ to the station, started when the station runs as the user it shall run as, and c
 station ends.
 """
 import importlib
-from typing import Any, Callable, Dict, Iterable, List, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Sequence, Tuple
 
 from .. import station
 
@@ -20,6 +20,18 @@ SERVICES: List[Tuple[str, str, str, str]] = [
     ("mail", "..mail.service", "MailService", "python3-aiosmtpd"),
     ("xmpp", "..xmpp.service", "XmppService", "python3-slixmpp"),
 ]
+
+
+class Attached(NamedTuple):
+    """A program or server that a service works with, in words for the operator.
+
+    service: its name, for example "VARA". who: an address, call signs or a domain. state: what it
+    does now.
+    """
+
+    service: str
+    who: str
+    state: str
 
 
 class Service:
@@ -44,6 +56,10 @@ class Service:
 
     def details(self) -> Iterable[str]:
         """Lines for the operator on what has been opened, and for whom."""
+        return []
+
+    def attached(self) -> Iterable[Attached]:
+        """Programs and servers that it works with now. Any thread may ask."""
         return []
 
     def close(self) -> None:
@@ -89,6 +105,10 @@ class Services:
     def details(self, name: str) -> List[str]:
         """Lines for the operator on the services of one station."""
         return [line for of, service in self._of if of == name for line in service.details()]
+
+    def attached(self, name: str) -> List[Attached]:
+        """Programs and servers that the services of one station work with now."""
+        return [a for of, service in self._of if of == name for a in service.attached()]
 
     def close(self) -> None:
         """End all services, the last one first."""

@@ -218,7 +218,8 @@ class Gateway:
     def status(self) -> Dict[str, Any]:
         """Counts, what waits, and the state of each link, for JSON."""
         nodes = {e.node: {"domains": e.peer.domains, **e.counts,
-                          "link": self._carrier_of[e.node].state(e.node)}
+                          "link": self._carrier_of[e.node].state(e.node),
+                          "waiting": self.journal.waiting(e.node)}
                  for e in self.exchanges}
         sizes = self.journal.sizes()
         return {"for_hf": sizes["outgoing"], "for_the_server": sizes["incoming"],

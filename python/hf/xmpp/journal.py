@@ -120,6 +120,12 @@ class Journal:
                 "SELECT person, rank, MIN(id) FROM outgoing WHERE node = ? AND number IS NULL "
                 "GROUP BY rank, person", (node,)))
 
+    def waiting(self, node: str) -> int:
+        """Stanzas for a node that have not arrived."""
+        with self._lock:
+            return int(self._db.execute("SELECT COUNT(*) FROM outgoing WHERE node = ? AND "
+                                        "arrived = 0", (node,)).fetchone()[0])
+
     def again(self, node: str, after: int) -> Optional[Row]:
         """The first stanza with a number above one that has not arrived."""
         with self._lock:

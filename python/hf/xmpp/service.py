@@ -61,6 +61,19 @@ class XmppService(service.Service):
             return {}
         return {**self.gateway.status(), "connected": self._components.connected()}
 
+    def attached(self) -> Iterable[service.Attached]:
+        """The chat server, what waits for it, and each far gateway."""
+        now = self.status()
+        if not now:
+            return []
+        there = len(now["connected"]) == sum(len(p.domains) for p in self.settings.peer)
+        return [service.Attached("chat server", self.settings.server,
+                                 ("connected" if there else "not connected") +
+                                 _waiting(now["for_the_server"][0]))] + [
+            service.Attached("chat", f"{', '.join(of['domains'])} at {node}", of["link"] +
+                             _waiting(of["waiting"]))
+            for node, of in now["nodes"].items()]
+
     def close(self) -> None:
         """End all threads. Stanzas stay in the folder."""
         if self._components is not None:
@@ -69,3 +82,7 @@ class XmppService(service.Service):
         if self.gateway is not None:
             self.gateway.close()
             self.gateway = None
+
+
+def _waiting(count: int) -> str:
+    return f", {count} wait" if count > 1 else ", 1 waits" if count else ""
