@@ -152,7 +152,8 @@ private:
 
     static bool silence(const float* x, size_t n)
     {
-        return std::all_of(x, x + n, [](float v) { return v == 0; });
+        return std::all_of(
+            x, x + n, [](float v) { return v == 0; });
     }
 
     // The device played silence without reporting it. It will still play what it holds

@@ -30,9 +30,8 @@ auth_key key_of(const std::string& word, const std::string& hex)
         throw std::invalid_argument("auth: " + word +
                                     ": a key must be 64 hexadecimal digits");
     }
-    for (size_t k = 0; k < key.size(); ++k) {
+    for (size_t k = 0; k < key.size(); ++k)
         key[k] = static_cast<uint8_t>(std::stoul(hex.substr(2 * k, 2), nullptr, 16));
-    }
     return key;
 }
 

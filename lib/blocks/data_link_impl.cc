@@ -78,7 +78,8 @@ public:
         message_port_register_in(d_sis);
         message_port_register_out(d_sis);
         message_port_register_out(d_log);
-        set_msg_handler(d_modem, [this](const pmt::pmt_t& m) { on_modem(m); });
+        set_msg_handler(
+            d_modem, [this](const pmt::pmt_t& m) { on_modem(m); });
         set_msg_handler(d_sis, [this](const pmt::pmt_t& m) { on_sis(m); });
     }
 

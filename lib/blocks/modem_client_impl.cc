@@ -49,8 +49,10 @@ public:
         message_port_register_in(d_modem);
         message_port_register_out(d_modem);
         message_port_register_in(d_ticks);
-        set_msg_handler(d_modem, [this](const pmt::pmt_t& m) { on_link(m); });
-        set_msg_handler(d_ticks, [this](const pmt::pmt_t& m) { on_tick(m); });
+        set_msg_handler(
+            d_modem, [this](const pmt::pmt_t& m) { on_link(m); });
+        set_msg_handler(
+            d_ticks, [this](const pmt::pmt_t& m) { on_tick(m); });
         d_dialer.on_stream = [this](tcp::socket s) { new_edge()->open(std::move(s)); };
         d_dialer.on_control = [this](tcp::socket s, udp::socket d, udp::endpoint peer) {
             new_edge()->open(std::move(s), std::move(d), std::move(peer));

@@ -49,7 +49,8 @@ public:
     {
         message_port_register_in(d_modem);
         message_port_register_out(d_modem);
-        set_msg_handler(d_modem, [this](const pmt::pmt_t& m) { on_modem(m); });
+        set_msg_handler(
+            d_modem, [this](const pmt::pmt_t& m) { on_modem(m); });
         d_acceptor.on_accepted = [this](tcp::socket s) { accepted(std::move(s)); };
         d_lines.on_port = [this](tcp::socket s, uint16_t p) { control(std::move(s), p); };
         d_lines.on_refused = [this] { ++d_refused; };

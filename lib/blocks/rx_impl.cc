@@ -109,14 +109,13 @@ public:
     int work(int n, gr_vector_const_void_star& in, gr_vector_void_star&) override
     {
         d_receiver.push(in, static_cast<size_t>(n));
-        while (const auto e = d_receiver.poll()) {
+        while (const auto e = d_receiver.poll())
             if (const auto* s = std::get_if<rx_start>(&e->what))
                 begin(*s, e->sample);
             else if (const auto* o = std::get_if<rx_octets>(&e->what))
                 block(*o, *e);
             else
                 end(std::get<rx_end>(e->what).reason, e->sample);
-        }
         return n;
     }
 

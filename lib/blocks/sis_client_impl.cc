@@ -31,7 +31,8 @@ public:
     {
         message_port_register_in(d_sis);
         message_port_register_out(d_sis);
-        set_msg_handler(d_sis, [this](const pmt::pmt_t& m) { on_message(m); });
+        set_msg_handler(
+            d_sis, [this](const pmt::pmt_t& m) { on_message(m); });
         d_dialer.on_primitive = [this](uint64_t id, const std::vector<uint8_t>& p) {
             publish(id, p);
         };

@@ -61,12 +61,11 @@ double number(const std::string& item, const std::string& text)
 std::vector<std::string> split(const std::string& text, const char* separators)
 {
     std::vector<std::string> parts(1);
-    for (char c : text) {
+    for (char c : text)
         if (std::string(separators).find(c) == std::string::npos)
             parts.back() += c;
         else
             parts.emplace_back();
-    }
     return parts;
 }
 
@@ -76,14 +75,13 @@ std::vector<std::string> items(const std::string& text)
 {
     std::vector<std::string> parts(1);
     bool quoted = false;
-    for (char c : text) {
+    for (char c : text)
         if (c == '"')
             quoted = !quoted;
         else if (!quoted && (c == ' ' || c == ';' || c == '\t'))
             parts.emplace_back();
         else
             parts.back() += c;
-    }
     if (quoted)
         fail(text, "a double quote is not closed");
     return parts;

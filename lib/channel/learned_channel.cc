@@ -65,7 +65,7 @@ int depth(const std::string& json)
 {
     int now = 0, most = 0;
     bool quoted = false;
-    for (size_t i = 0; i < json.size(); ++i) {
+    for (size_t i = 0; i < json.size(); ++i)
         if (quoted && json[i] == '\\')
             ++i;
         else if (json[i] == '"')
@@ -74,7 +74,6 @@ int depth(const std::string& json)
             most = std::max(most, ++now);
         else if (!quoted && (json[i] == '}' || json[i] == ']'))
             --now;
-    }
     return most;
 }
 

@@ -36,9 +36,10 @@ octets forwarder::impl::reply_of(const query& q, const known& k, uint32_t ttl) c
 
 bool forwarder::impl::is_blocked(const std::string& name) const
 {
-    return std::any_of(d_config.blocked.begin(),
-                       d_config.blocked.end(),
-                       [&name](const std::string& b) { return below(name, b); });
+    return std::any_of(
+        d_config.blocked.begin(),
+        d_config.blocked.end(),
+        [&name](const std::string& b) { return below(name, b); });
 }
 
 std::optional<octets> forwarder::impl::answer_here(const query& q)
@@ -189,9 +190,12 @@ bool forwarder::impl::ask_far(uint64_t client, const query& q)
 std::map<uint64_t, pending>::iterator
 forwarder::impl::by_transaction(const s5066::address& node, uint8_t transaction)
 {
-    return std::find_if(d_pending.begin(), d_pending.end(), [&](const auto& p) {
-        return p.second.node == node && p.second.transaction == transaction;
-    });
+    return std::find_if(
+        d_pending.begin(),
+        d_pending.end(),
+        [&](const auto& p) {
+            return p.second.node == node && p.second.transaction == transaction;
+        });
 }
 
 void forwarder::impl::give_up(std::map<uint64_t, pending>::iterator it)

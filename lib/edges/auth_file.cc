@@ -24,9 +24,8 @@ constexpr size_t max_lines = 2000;
 std::optional<uint64_t> number(const std::string& text)
 {
     if (text.empty() || text.size() > 19 ||
-        text.find_first_not_of("0123456789") != std::string::npos) {
+        text.find_first_not_of("0123456789") != std::string::npos)
         return std::nullopt;
-    }
     return std::stoull(text);
 }
 
@@ -43,9 +42,8 @@ bool read_line(const std::string& line, s5066::auth_state& to)
     in >> second >> third;
     const auto src = address::parse(first), dst = address::parse(second);
     const auto n = number(third);
-    if (kind != "heard" || !src || !dst || !n || in >> rest) {
+    if (kind != "heard" || !src || !dst || !n || in >> rest)
         return false;
-    }
     to.heard[{ *src, *dst }] = *n;
     return true;
 }
@@ -65,15 +63,13 @@ std::string text_of(const s5066::auth_state& s)
 s5066::auth_state auth_file::load() const
 {
     s5066::auth_state s;
-    if (d_path.empty()) {
+    if (d_path.empty())
         return s;
-    }
     errno = 0;
     std::ifstream file(d_path);
     if (!file) {
-        if (errno == ENOENT) {
+        if (errno == ENOENT)
             return s;
-        }
         throw std::invalid_argument("auth: state file '" + d_path +
                                     "' cannot be read: " + std::strerror(errno));
     }
@@ -104,15 +100,13 @@ std::string auth_file::write(const s5066::auth_state& s) const
     const std::string partial = d_path + ".partial", text = text_of(s);
     const int fd =
         ::open(partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0) {
+    if (fd < 0)
         return std::strerror(errno);
-    }
     errno = 0;
     const bool whole = ::write(fd, text.data(), text.size()) == ssize_t(text.size());
     const bool closed = ::close(fd) == 0;
-    if (whole && closed && std::rename(partial.c_str(), d_path.c_str()) == 0) {
+    if (whole && closed && std::rename(partial.c_str(), d_path.c_str()) == 0)
         return "";
-    }
     const std::string wrong = errno != 0 ? std::strerror(errno) : "not all was written";
     ::unlink(partial.c_str());
     return wrong;

@@ -82,19 +82,19 @@ bool dns_edge::question::is_answer(size_t n) const
 
 void dns_edge::question::receive()
 {
-    d_udp.async_receive(boost::asio::buffer(d_answer),
-                        [self = shared_from_this()](const error_code& error, size_t n) {
-                            if (!self->d_done ||
-                                error == boost::asio::error::operation_aborted)
-                                return;
-                            // Refused by ICMP, or not our answer. The timer decides.
-                            if (error || !self->is_answer(n))
-                                self->receive();
-                            else if ((self->d_answer[2] & truncated) != 0)
-                                self->ask_by_tcp();
-                            else
-                                self->finish(n);
-                        });
+    d_udp.async_receive(
+        boost::asio::buffer(d_answer),
+        [self = shared_from_this()](const error_code& error, size_t n) {
+            if (!self->d_done || error == boost::asio::error::operation_aborted)
+                return;
+            // Refused by ICMP, or not our answer. The timer decides.
+            if (error || !self->is_answer(n))
+                self->receive();
+            else if ((self->d_answer[2] & truncated) != 0)
+                self->ask_by_tcp();
+            else
+                self->finish(n);
+        });
 }
 
 void dns_edge::question::ask_by_tcp()

@@ -105,28 +105,30 @@ void ip_edge::make_again(std::chrono::seconds after, bool say_why_not)
 
 void ip_edge::read()
 {
-    d_tun_events.async_wait(stream_descriptor::wait_read,
-                            [this](const error_code& error) {
-                                if (error || !d_tun)
-                                    return;
-                                const int failed = read_packets();
-                                d_around.pump();
-                                if (failed != 0)
-                                    lost(failed);
-                                else
-                                    read();
-                            });
+    d_tun_events.async_wait(
+        stream_descriptor::wait_read,
+        [this](const error_code& error) {
+            if (error || !d_tun)
+                return;
+            const int failed = read_packets();
+            d_around.pump();
+            if (failed != 0)
+                lost(failed);
+            else
+                read();
+        });
 }
 
 void ip_edge::watch_link()
 {
-    d_link_events.async_wait(stream_descriptor::wait_read,
-                             [this](const error_code& error) {
-                                 if (error || !d_tun)
-                                     return;
-                                 d_tun->on_link_event();
-                                 watch_link();
-                             });
+    d_link_events.async_wait(
+        stream_descriptor::wait_read,
+        [this](const error_code& error) {
+            if (error || !d_tun)
+                return;
+            d_tun->on_link_event();
+            watch_link();
+        });
 }
 
 // Returns 0, or why the device cannot be read any more.

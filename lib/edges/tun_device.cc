@@ -61,9 +61,8 @@ void keep_ipv6_when_down(const std::string& name)
 {
     const std::string path = "/proc/sys/net/ipv6/conf/" + name + "/keep_addr_on_down";
     const descriptor file{ ::open(path.c_str(), O_WRONLY | O_CLOEXEC) };
-    if (file.fd >= 0) {
-        [[maybe_unused]] const ssize_t written = ::write(file.fd, "1", 1);
-    }
+    if (file.fd >= 0) [[maybe_unused]]
+        const ssize_t written = ::write(file.fd, "1", 1);
 }
 
 } // namespace

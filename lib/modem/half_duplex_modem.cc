@@ -94,9 +94,8 @@ void half_duplex_modem::sense(const std::complex<float>* rx)
 {
     if (!rx || d_receiving) {
         d_carrier.reset();
-        if (d_carrier_reported) { // otherwise it is still to be announced
+        if (d_carrier_reported) // otherwise it is still to be announced
             d_carrier_reported = false;
-        }
         return;
     }
     d_carrier.push(rx, tick_samples());

@@ -281,9 +281,10 @@ std::vector<soft_combiner::group> soft_combiner::groups() const
 void soft_combiner::settle_found_again(std::vector<group>& groups) const
 {
     const auto has = [](const group& g, const reception* r) {
-        return std::find_if(g.members.begin(), g.members.end(), [r](const placed& p) {
-                   return p.heard == r;
-               }) != g.members.end();
+        return std::find_if(
+                   g.members.begin(),
+                   g.members.end(),
+                   [r](const placed& p) { return p.heard == r; }) != g.members.end();
     };
     const auto alone = [](const group& g) {
         return std::all_of(g.members.begin(), g.members.end(), [&g](const placed& p) {
@@ -294,9 +295,10 @@ void soft_combiner::settle_found_again(std::vector<group>& groups) const
         if (!r.what.found_again || r.cued)
             continue;
         const reception* const start = &d_receptions[r.continues];
-        const auto own = std::find_if(groups.begin(), groups.end(), [&](const group& g) {
-            return g.members.size() == 1 && has(g, &r);
-        });
+        const auto own = std::find_if(
+            groups.begin(),
+            groups.end(),
+            [&](const group& g) { return g.members.size() == 1 && has(g, &r); });
         const auto other = std::find_if(
             groups.begin(), groups.end(), [&](const group& g) { return has(g, start); });
         if (own == groups.end() || other == groups.end() || own == other)

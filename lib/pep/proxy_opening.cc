@@ -153,8 +153,10 @@ void proxy::impl::begin(connection& c)
 
 size_t proxy::impl::carried_by(size_t rule_index) const
 {
-    return static_cast<size_t>(
-        std::count_if(d_connections.begin(), d_connections.end(), [&](const auto& c) {
+    return static_cast<size_t>(std::count_if(
+        d_connections.begin(),
+        d_connections.end(),
+        [&](const auto& c) {
             return c.second.local && c.second.rule_index == rule_index &&
                    c.second.state != phase::waiting;
         }));

@@ -161,9 +161,12 @@ bool named(const std::vector<reach>& list,
            uint16_t port,
            int length)
 {
-    return std::any_of(list.begin(), list.end(), [&](const reach& r) {
-        return r.prefix && r.prefix->length() >= length && r.permits({ a, port });
-    });
+    return std::any_of(
+        list.begin(),
+        list.end(),
+        [&](const reach& r) {
+            return r.prefix && r.prefix->length() >= length && r.permits({ a, port });
+        });
 }
 
 } // namespace

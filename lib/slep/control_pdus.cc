@@ -47,9 +47,10 @@ void control_pdus::settled(uint64_t id, bool again)
 
 bool control_pdus::holds_for(const peer_state& p) const
 {
-    return std::any_of(d_waiting.begin(), d_waiting.end(), [&p](const auto& c) {
-        return c.second.p == &p;
-    });
+    return std::any_of(
+        d_waiting.begin(),
+        d_waiting.end(),
+        [&p](const auto& c) { return c.second.p == &p; });
 }
 
 } // namespace gr::hf::slep

@@ -176,9 +176,10 @@ void datagram_sender::settled(uint64_t id, size_t part, bool rejected, bool neve
 
 bool datagram_sender::holds_for(const peer_state& p) const
 {
-    return std::any_of(d_datagrams.begin(), d_datagrams.end(), [&p](const auto& d) {
-        return d.second.to == p.who;
-    });
+    return std::any_of(
+        d_datagrams.begin(),
+        d_datagrams.end(),
+        [&p](const auto& d) { return d.second.to == p.who; });
 }
 
 std::optional<station_time> datagram_sender::next_deadline() const

@@ -75,9 +75,9 @@ std::map<uint16_t, datagram_assembler::partial>::iterator
 datagram_assembler::oldest_partial()
 {
     return std::min_element(
-        d_partial.begin(), d_partial.end(), [](const auto& a, const auto& b) {
-            return a.second.since < b.second.since;
-        });
+        d_partial.begin(),
+        d_partial.end(),
+        [](const auto& a, const auto& b) { return a.second.since < b.second.since; });
 }
 
 std::optional<station_time> datagram_assembler::oldest() const

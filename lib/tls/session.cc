@@ -212,9 +212,13 @@ int alert_of(fault why)
 bool is_host_name(const std::string& name)
 {
     return !name.empty() && name.size() <= 210 &&
-           std::all_of(name.begin(), name.end(), [](unsigned char c) {
-               return (c < 128 && std::isalnum(c)) || c == '-' || c == '_' || c == '.';
-           });
+           std::all_of(
+               name.begin(),
+               name.end(),
+               [](unsigned char c) {
+                   return (c < 128 && std::isalnum(c)) || c == '-' || c == '_' ||
+                          c == '.';
+               });
 }
 
 context::context(ssl_ctx_st* c) : d_context(c) {}

@@ -61,9 +61,8 @@ void add_paths(scenario& s, dice& d)
 {
     for (const char* from : names) {
         for (const char* to : names) {
-            if (from == to) {
+            if (from == to)
                 continue;
-            }
             air_path p;
             p.ber = d.chance(0.3) ? 0 : d.between_log(1e-6, 1e-4);
             p.loss = d.chance(0.5) ? 0 : d.between(0, 0.2);
@@ -113,9 +112,8 @@ void add_traffic(scenario& s, dice& d)
         t->octets = static_cast<uint64_t>(d.between_log(5e3, 1e5));
         t->start_s = at;
         t->stop_s = at + 1800;
-        if (s.traffic.size() >= 12) {
+        if (s.traffic.size() >= 12)
             break; // no SAPs left
-        }
     }
     auto* t = add(traffic_kind::ping, "A", "B");
     t->expedited = true;
@@ -136,9 +134,8 @@ void add_faults(scenario& s, dice& d)
     std::vector<double> free_at(std::size(names), 0);
     const auto restart = [&](scenario_fault f, size_t which) {
         // A station that is already off.
-        if (f.at_s <= free_at[which]) {
+        if (f.at_s <= free_at[which])
             return;
-        }
         f.kind = fault_kind::restart;
         f.station = names[which];
         f.for_s = d.between_log(0.05, 600);
@@ -210,12 +207,10 @@ fault_trial_result run(const fault_trial& t)
         r.repeated += f.deliveries > 1 ? f.deliveries - 1 - f.repeated_on_link : 0;
         r.rejected_delivered += f.rejected_s && f.delivered_s ? 1 : 0;
     }
-    for (const auto& f : all.flows) {
+    for (const auto& f : all.flows)
         r.altered += f.altered;
-    }
-    for (const auto& f : s.faults) {
+    for (const auto& f : s.faults)
         r.restarts += f.kind == fault_kind::restart ? 1 : 0;
-    }
     for (const auto& one : all.stations) {
         r.links_made += one.links_made;
         r.links_failed += one.links_failed;

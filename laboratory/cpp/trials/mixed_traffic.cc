@@ -29,9 +29,8 @@ public:
         d_d_pdu_out(d_d_pdus.header());
         d_sis_out(d_sis.header());
         make_channels();
-        for (size_t i = 0; i < stations; ++i) {
+        for (size_t i = 0; i < stations; ++i)
             make_station(i);
-        }
     }
 
     mixed_traffic_result run(const std::function<void(double)>& progress)
@@ -40,13 +39,11 @@ public:
         constexpr int pieces = 100;
         for (int k = 1; k <= pieces; ++k) {
             d_scheduler.run_until(from_seconds(d_config.duration_s * k / pieces));
-            if (progress) {
+            if (progress)
                 progress(static_cast<double>(k) / pieces);
-            }
         }
-        for (const auto& u : d_users) {
+        for (const auto& u : d_users)
             d_result.resets += u.at->node().stats().resets;
-        }
         return d_result;
     }
 
@@ -122,9 +119,8 @@ private:
                 capture(number, false, o);
                 const auto p = decode_primitive(o);
                 const auto* h = p ? std::get_if<s_hard_link_indication>(&*p) : nullptr;
-                if (h) {
+                if (h)
                     send(i, *id, s_hard_link_accept{ h->link });
-                }
             });
         d_numbers[{ i, *id }] = number;
         send(i, *id, s_bind_request{ sap, rank, m });
@@ -134,9 +130,8 @@ private:
     void capture(uint64_t number, bool to_node, const std::vector<uint8_t>& o)
     {
         constexpr size_t type_at = 5; // after the preamble, version and length
-        if (o.size() > type_at && o[type_at] < d_result.primitives.size()) {
+        if (o.size() > type_at && o[type_at] < d_result.primitives.size())
             ++d_result.primitives[o[type_at]];
-        }
         d_sis_out(d_sis.primitive(d_scheduler.now(), number, to_node, o));
     }
 
@@ -188,16 +183,14 @@ private:
     void act(size_t i)
     {
         const user& u = d_users[i];
-        if (!u.at->on() || !u.bound) {
+        if (!u.at->on() || !u.bound)
             return;
-        }
         const size_t what = below(100);
         if (what < 35) {
             send(i, u.data, to(i, 20 + below(1500)));
         } else if (what < 45) {
-            for (size_t k = 2 + below(4); k > 0; --k) {
+            for (size_t k = 2 + below(4); k > 0; --k)
                 send(i, u.data, to(i, 2048));
-            }
         } else if (what < 60) {
             auto r = to(i, 10 + below(300));
             r.expedited = true;
@@ -245,9 +238,8 @@ private:
         send(i, c, s_hard_link_establish{ l });
         d_scheduler.at(d_scheduler.now() + std::chrono::seconds(40 + below(60)),
                        [this, i, c, l] {
-                           if (c == d_users[i].links) {
+                           if (c == d_users[i].links)
                                send(i, c, s_hard_link_terminate{ l.remote });
-                           }
                        });
     }
 
@@ -257,9 +249,8 @@ private:
         send(i, u.data, s_unbind_request{});
         u.bound = false;
         d_scheduler.at(d_scheduler.now() + std::chrono::seconds(5), [this, i] {
-            if (d_users[i].at->on() && !d_users[i].bound) {
+            if (d_users[i].at->on() && !d_users[i].bound)
                 attach(i);
-            }
         });
     }
 

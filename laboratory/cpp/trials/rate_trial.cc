@@ -22,9 +22,8 @@ std::string line(const char* who, const s5066::log_record& l)
 
 std::vector<mode> modes_of(const std::string& text)
 {
-    if (const auto range = s5066::rate_range::parse(text)) {
+    if (const auto range = s5066::rate_range::parse(text))
         return range->modes();
-    }
     return { mode::parse(text) };
 }
 
@@ -38,9 +37,8 @@ std::shared_ptr<snr_trace> set_paths(emulated_air& air,
     // Fading and the medium-term variation are independent. The swing is the same.
     trace_config there = t.channel, back = t.channel;
     there.duration_s = back.duration_s = t.duration_s;
-    if (t.channel.signal_power == 0) {
+    if (t.channel.signal_power == 0)
         there.signal_power = back.signal_power = kernel::mean_power(reference);
-    }
     back.seed += 1000;
     back.mean_db = t.back_mean_db.value_or(back.mean_db);
     air_path p;
@@ -93,9 +91,8 @@ rate_trial_result run(const rate_trial& t)
 
     const auto trace = set_paths(air, a, b, t, reference_mode(t.mode));
     a.on_trace = [&](const s5066::log_record& l) {
-        if (t.log) {
+        if (t.log)
             t.log(line("A", l));
-        }
     };
     b.on_trace = [&](const s5066::log_record& l) {
         if (t.log) {

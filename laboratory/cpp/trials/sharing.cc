@@ -43,13 +43,12 @@ public:
     {
         d_delivered_at = from_seconds(delay_s);
         d_scheduler.at(d_delivered_at, [this] {
-            if (d_load_bps > 0) {
+            if (d_load_bps > 0)
                 next();
-            } else {
+            else
                 d_source.send(d_stations[destination()]->address(),
                               size_t{ 1 } << 40,
                               d_trial.u_pdu_octets);
-            }
         });
     }
 
@@ -80,9 +79,8 @@ private:
             return static_cast<unsigned>((i + 1 + d_random() % (t.stations - 1)) %
                                          t.stations);
         }
-        if (t.pattern == sharing_pattern::to_one) {
+        if (t.pattern == sharing_pattern::to_one)
             return 1;
-        }
         const bool pair = t.pattern == sharing_pattern::two_way
                               ? (i | 1u) < t.stations
                               : t.pattern == sharing_pattern::mixed && i < 2;
@@ -92,9 +90,8 @@ private:
     static s5066::delivery_mode service(const sharing_trial& t, unsigned i)
     {
         s5066::delivery_mode m;
-        if (i < t.without_arq) {
+        if (i < t.without_arq)
             m.mode = s5066::transmission_mode::non_arq;
-        }
         return m;
     }
 
@@ -141,12 +138,10 @@ void validate(const sharing_trial& t)
                                     ", load_bps " + std::to_string(t.load_bps) +
                                     ": must be 1 to 1e7 and 0 to 1e6");
     }
-    if (t.pattern == sharing_pattern::any && t.load_bps == 0) {
+    if (t.pattern == sharing_pattern::any && t.load_bps == 0)
         throw std::invalid_argument("pattern any: needs a load_bps over 0");
-    }
-    if (t.hidden && (t.stations < 3 || t.pattern == sharing_pattern::any)) {
+    if (t.hidden && (t.stations < 3 || t.pattern == sharing_pattern::any))
         throw std::invalid_argument("hidden: needs 3 stations, and no pattern any");
-    }
     if (t.last_load_bps && !(*t.last_load_bps > 0 && *t.last_load_bps <= 1e6)) {
         throw std::invalid_argument("last_load_bps " + std::to_string(*t.last_load_bps) +
                                     ": must be over 0, at most 1e6");
@@ -195,9 +190,8 @@ public:
         d_collided += overlaps ? 1 : 0;
         d_recent.push_back({ t.begin, t.end, overlaps });
         constexpr size_t most = 64;
-        if (d_recent.size() > most) {
+        if (d_recent.size() > most)
             d_recent.pop_front();
-        }
     }
     uint64_t collided() const { return d_collided; }
 
@@ -226,19 +220,15 @@ sharing_result run(const sharing_trial& t)
         senders.push_back(std::make_unique<sender>(s, stations, i, t));
         sinks.push_back(std::make_unique<bulk_sink>(s, *stations[i], sap + 1));
         sinks[i]->on_new = [&](station_time now, const s5066::s_unidata_indication& u) {
-            for (unsigned k = 0; k < t.stations; ++k) {
-                if (stations[k]->address() == u.src) {
+            for (unsigned k = 0; k < t.stations; ++k)
+                if (stations[k]->address() == u.src)
                     senders[k]->arrived(now, u);
-                }
-            }
         };
     }
     s.run_until(std::chrono::milliseconds(1));
-    for (unsigned i = 0; i < t.stations; ++i) {
-        if (t.pattern != sharing_pattern::to_one || i != 1) {
+    for (unsigned i = 0; i < t.stations; ++i)
+        if (t.pattern != sharing_pattern::to_one || i != 1)
             senders[i]->start(i + 1 == t.stations ? t.late_s : 0);
-        }
-    }
     s.run_until(from_seconds(t.duration_s));
 
     sharing_result r;

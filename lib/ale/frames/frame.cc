@@ -84,9 +84,10 @@ frame_kind frame::kind() const
 
 bool frame::report_wanted() const
 {
-    return std::any_of(commands.begin(), commands.end(), [](const command& c) {
-        return c.what == command::kind::lqa && c.report.wanted;
-    });
+    return std::any_of(
+        commands.begin(),
+        commands.end(),
+        [](const command& c) { return c.what == command::kind::lqa && c.report.wanted; });
 }
 
 std::string frame::to_string() const

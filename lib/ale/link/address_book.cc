@@ -18,9 +18,11 @@ constexpr size_t max_members = 100;
 bool fits_wildcard(const std::string& pattern, const std::string& a)
 {
     return pattern.size() == a.size() &&
-           std::equal(pattern.begin(), pattern.end(), a.begin(), [](char p, char c) {
-               return p == '?' || p == c;
-           });
+           std::equal(
+               pattern.begin(),
+               pattern.end(),
+               a.begin(),
+               [](char p, char c) { return p == '?' || p == c; });
 }
 
 bool ends_with(const std::string& a, const std::string& end)

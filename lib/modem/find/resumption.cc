@@ -175,11 +175,11 @@ std::vector<resumption::place> resumption::places() const
         all.push_back({ f, shift, score(f, d_row, d_probes) });
         best = std::max(best, all.back().score);
     }
-    all.erase(
-        std::remove_if(all.begin(),
-                       all.end(),
-                       [best](const place& p) { return p.score < best - clear_lead; }),
-        all.end());
+    all.erase(std::remove_if(
+                  all.begin(),
+                  all.end(),
+                  [best](const place& p) { return p.score < best - clear_lead; }),
+              all.end());
     std::stable_sort(all.begin(), all.end(), [](const place& a, const place& b) {
         return std::abs(a.shift) < std::abs(b.shift);
     });
@@ -189,10 +189,13 @@ std::vector<resumption::place> resumption::places() const
 // Whether it may be where it was expected, on one of the paths: then it was a fade.
 bool resumption::expected(const std::vector<place>& those) const
 {
-    return std::any_of(those.begin(), those.end(), [this](const place& p) {
-        return p.shift >= -pulse_rows &&
-               p.shift < static_cast<int64_t>(d_a.profile.size());
-    });
+    return std::any_of(
+        those.begin(),
+        those.end(),
+        [this](const place& p) {
+            return p.shift >= -pulse_rows &&
+                   p.shift < static_cast<int64_t>(d_a.profile.size());
+        });
 }
 
 resumption::state resumption::choose(const sample_buffer& in)

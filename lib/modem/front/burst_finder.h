@@ -210,7 +210,8 @@ public:
      */
     bool push(float power, bool known = true)
     {
-        return push(power, known, [this](const burst& b) { erase_with_skirts(b); });
+        return push(
+            power, known, [this](const burst& b) { erase_with_skirts(b); });
     }
     //! Calls \p on_burst with each burst found. It must call an erase().
     template <class OnBurst>
@@ -230,7 +231,8 @@ public:
     //! Take the powers of \p n samples; hit[i] becomes the result of push() for the i-th.
     void push(const float* power, size_t n, uint8_t* hit)
     {
-        push(power, n, hit, [this](const burst& b) { erase_with_skirts(b); });
+        push(
+            power, n, hit, [this](const burst& b) { erase_with_skirts(b); });
     }
     template <class OnBurst>
     void push(const float* power, size_t n, uint8_t* hit, OnBurst&& on_burst)

@@ -281,9 +281,9 @@ carrier_canceller::comb carrier_canceller::hum_among(int edge) const
 bool carrier_canceller::is_of_a_signal(float power) const
 {
     return std::any_of(
-        d_repetitions.begin(), d_repetitions.end(), [power](const repetition& r) {
-            return power < of_what_repeats * r.power;
-        });
+        d_repetitions.begin(),
+        d_repetitions.end(),
+        [power](const repetition& r) { return power < of_what_repeats * r.power; });
 }
 
 // Mean of the bins beside the line at bin \p k.

@@ -22,9 +22,9 @@ probe_readings::probe_readings(const description& d)
 bool probe_readings::differ(size_t frame) const
 {
     return std::any_of(
-        d_d.other_probes.begin(), d_d.other_probes.end(), [&](const auto& r) {
-            return r[frame] != d_d.frame_patterns[frame];
-        });
+        d_d.other_probes.begin(),
+        d_d.other_probes.end(),
+        [&](const auto& r) { return r[frame] != d_d.frame_patterns[frame]; });
 }
 
 void probe_readings::hear(const half_symbol_stream& y,

@@ -51,9 +51,10 @@ std::string list(const SoapySDR::RangeList& ranges)
 bool within(double x, const SoapySDR::RangeList& ranges)
 {
     return ranges.empty() ||
-           std::any_of(ranges.begin(), ranges.end(), [x](const auto& r) {
-               return x >= r.minimum() && x <= r.maximum();
-           });
+           std::any_of(
+               ranges.begin(),
+               ranges.end(),
+               [x](const auto& r) { return x >= r.minimum() && x <= r.maximum(); });
 }
 
 } // namespace

@@ -58,9 +58,8 @@ station_time channel_access::guard_time() const
 double channel_access::rules::slowest_s(const channel_access& c)
 {
     double most = c.turnaround_s();
-    for (const auto& [raw, s] : c.d_keys_after) {
+    for (const auto& [raw, s] : c.d_keys_after)
         most = std::max(most, s);
-    }
     return most;
 }
 
@@ -68,9 +67,8 @@ void channel_access::timed(station_time begin, address a)
 {
     const double s = to_seconds(begin - d_busy_end);
     if (d_asked != a || d_heard_at.count(a.raw()) == 0 || s < 0 ||
-        s > d_config.peer_turnaround_s + usual_turnaround_s) {
+        s > d_config.peer_turnaround_s + usual_turnaround_s)
         return;
-    }
     // The modem's ticks lengthen the measured time a little, and sometimes a lot.
     const double rounded = s < 2 * usual_turnaround_s ? 0 : s;
     const auto it = d_keys_after.emplace(a.raw(), rounded).first;
@@ -86,17 +84,15 @@ double channel_access::answer_wait_s() const
 void channel_access::heard(station_time now, address a)
 {
     if (a == d_config.own || a.is_group() ||
-        (d_heard_at.size() >= max_stations && d_heard_at.count(a.raw()) == 0)) {
+        (d_heard_at.size() >= max_stations && d_heard_at.count(a.raw()) == 0))
         return;
-    }
     if (d_heard_at.count(a.raw()) == 0) {
         d_gaps = 0;
         d_newest_heard_at = now;
     }
     d_heard_at[a.raw()] = now;
-    if (shared()) {
+    if (shared())
         d_shared_at = now;
-    }
     d_hidden.at.erase(a.raw());
 }
 
@@ -108,9 +104,8 @@ station_time channel_access::turn_length() const
     // first turn.
     const bool heard_lately =
         d_gap_at - d_newest_heard_at < from_seconds(d_config.share_cycle_s / 2);
-    if (d_new_rounds > 0 && heard_lately && d_hidden.at.empty()) {
+    if (d_new_rounds > 0 && heard_lately && d_hidden.at.empty())
         n *= expected_newcomers;
-    }
     const double part_s = d_config.share_cycle_s / static_cast<double>(n);
     return from_seconds(shared() ? std::min(part_s, d_config.max_transmission_s)
                                  : d_config.max_transmission_s);
@@ -134,9 +129,8 @@ bool channel_access::gap_due(station_time at, station_time length) const
     const double first_s = first_run_gaps * gap_s * static_cast<double>(1u << 2 * d_gaps);
     double run_s =
         std::min(longest_s + first_s, std::max(d_config.lone_run_s, run_gaps * gap_s));
-    if (d_shared_at && at - *d_shared_at < third_memory) {
+    if (d_shared_at && at - *d_shared_at < third_memory)
         run_s = std::min(run_s, 2 * longest_s + two_turns_s);
-    }
     return at - d_gap_at + length > from_seconds(run_s);
 }
 
@@ -151,12 +145,10 @@ bool channel_access::rules::crowded(const channel_access& c, station_time at)
 // Then we give way as well.
 bool channel_access::rules::others_first(const channel_access& c, station_time turn_at)
 {
-    if (c.d_share.ahead_of(c.d_config.own) == 0) {
+    if (c.d_share.ahead_of(c.d_config.own) == 0)
         return false;
-    }
-    if (!c.shared()) {
+    if (!c.shared())
         return held_long(c, turn_at);
-    }
     // Where stations have just appeared, more are likely to. The first transmission of
     // each must then be enough. A station that joins others of long standing is the only
     // new one.
@@ -174,17 +166,14 @@ bool channel_access::must_yield(station_time turn_at, double length_s) const
 
 void channel_access::began(station_time begin, address a)
 {
-    if (a != d_config.own && d_asked != a) {
+    if (a != d_config.own && d_asked != a)
         rules::note_other(*this, begin);
-    }
-    if (begin - d_busy_end < guard_time() + shared_slot() / 2) {
+    if (begin - d_busy_end < guard_time() + shared_slot() / 2)
         return;
-    }
     d_gap_at = begin;
     d_last_began = a.raw();
-    if (d_new_rounds < many_rounds) {
+    if (d_new_rounds < many_rounds)
         d_gaps = std::min(d_gaps + 1, max_doublings);
-    }
     if (!d_share.has(a)) {
         // The answer will show whether ours is heard.
         d_new_heard = a != d_config.own || (d_new_heard && d_new_rounds > 0);
@@ -257,9 +246,8 @@ unsigned channel_access::rules::regulars_ahead(const channel_access& c)
 // Number of slots before those of the stations on the list.
 unsigned channel_access::rules::first_slots(const channel_access& c)
 {
-    if (c.d_new_rounds == 0 && !several(c)) {
+    if (c.d_new_rounds == 0 && !several(c))
         return few_new_slots;
-    }
     const auto others = static_cast<unsigned>(
         std::count_if(c.d_heard_at.begin(), c.d_heard_at.end(), [&c](const auto& e) {
             return !c.d_share.has(address::node(e.first));
@@ -286,9 +274,8 @@ unsigned channel_access::contention_slot(station_time end, size_t peers)
                static_cast<unsigned>(d_random() % rules::chances(*this));
     }
     if (many && (d_new_heard || rules::several(*this)) && rules::regular(*this, end) &&
-        shared()) {
+        shared())
         return few_new_slots + rules::regulars_ahead(*this);
-    }
     // Others may not know why we expect several new stations. So half of the time we draw
     // among the slots that they leave free in any case.
     const bool wide =
@@ -358,9 +345,8 @@ void channel_access::begin_own(station_time now, bool in_turn, bool with_data)
     if (!in_turn || !shared() || d_share.ahead_of(d_config.own) == 0)
         d_own.served_time = station_time::zero();
     d_own.served = with_data;
-    if (with_data) {
+    if (with_data)
         d_hidden.run = 0;
-    }
 }
 
 void channel_access::end_own_data(station_time now,
@@ -394,9 +380,8 @@ void channel_access::forget(station_time now)
         d_keys_after.erase(it->first);
         it = d_heard_at.erase(it);
     }
-    for (auto it = d_hidden.at.begin(); it != d_hidden.at.end();) {
+    for (auto it = d_hidden.at.begin(); it != d_hidden.at.end();)
         it = now - it->second > station_memory ? d_hidden.at.erase(it) : std::next(it);
-    }
     d_share.forget_before(now - station_memory,
                           now - from_seconds(d_config.share_cycle_s));
 }

@@ -13,39 +13,33 @@ constexpr size_t max_stations = 64;
 
 void channel_share::served(address a, station_time begin)
 {
-    if (a.is_group()) {
+    if (a.is_group())
         return;
-    }
     const auto it = d_served.find(a.raw());
-    if (it != d_served.end()) {
+    if (it != d_served.end())
         it->second = { begin, it->second.last, false, false };
-    } else if (d_served.size() < max_stations) {
+    else if (d_served.size() < max_stations)
         d_served[a.raw()] = { begin, begin, true, false };
-    }
 }
 
 void channel_share::unserved(address a)
 {
     const auto it = d_served.find(a.raw());
-    if (it == d_served.end()) {
+    if (it == d_served.end())
         return;
-    }
-    if (it->second.once) {
+    if (it->second.once)
         d_served.erase(it);
-    } else {
+    else
         it->second.last = it->second.before;
-    }
 }
 
 void channel_share::began_first(address a)
 {
-    if (!has(a)) {
+    if (!has(a))
         return;
-    }
     const station_time t = d_served.at(a.raw()).last;
-    for (auto& [raw, s] : d_served) {
+    for (auto& [raw, s] : d_served)
         s.left = s.left || s.last < t;
-    }
 }
 
 bool channel_share::has(address a) const
@@ -62,9 +56,8 @@ size_t channel_share::stations() const
 
 unsigned channel_share::ahead_of(address a) const
 {
-    if (!has(a)) {
+    if (!has(a))
         return 0;
-    }
     const station_time t = d_served.at(a.raw()).last;
     return static_cast<unsigned>(
         std::count_if(d_served.begin(), d_served.end(), [t](const auto& e) {

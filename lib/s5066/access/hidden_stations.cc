@@ -19,13 +19,11 @@ void channel_access::overheard(station_time now,
                                address to,
                                const overheard_contents& contents)
 {
-    if (!rules::may_be_hidden(*this, to)) {
+    if (!rules::may_be_hidden(*this, to))
         return;
-    }
     const auto [acked, data, accepted] = contents;
-    if (!acked && !accepted && d_hidden.at.count(to.raw()) == 0) {
+    if (!acked && !accepted && d_hidden.at.count(to.raw()) == 0)
         return; // perhaps it never answers
-    }
     d_hidden.at[to.raw()] = now;
     if (acked && !d_hidden.acked) {
         d_hidden.served =
@@ -76,9 +74,12 @@ station_time channel_access::clear_at(station_time at, station_time free_at) con
 
 bool channel_access::rules::hidden_ahead(const channel_access& c)
 {
-    return std::any_of(c.d_hidden.at.begin(), c.d_hidden.at.end(), [&c](const auto& e) {
-        return c.d_share.is_ahead(address::node(e.first), c.d_config.own);
-    });
+    return std::any_of(
+        c.d_hidden.at.begin(),
+        c.d_hidden.at.end(),
+        [&c](const auto& e) {
+            return c.d_share.is_ahead(address::node(e.first), c.d_config.own);
+        });
 }
 
 } // namespace gr::hf::s5066

@@ -27,9 +27,8 @@ std::optional<auth_policy> parse_auth_policy(const std::string& text)
 
 auth_policy auth_config::policy_of(address a) const
 {
-    if (!on()) {
+    if (!on())
         return auth_policy::off;
-    }
     const auto found = peers.find(a);
     return found == peers.end() ? others : found->second;
 }

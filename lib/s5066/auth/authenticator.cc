@@ -21,9 +21,8 @@ uint64_t completed(uint32_t low, uint64_t reference)
 {
     constexpr uint64_t period = uint64_t(1) << trailer_counter_bits;
     const uint64_t same = (reference & ~(period - 1)) | low;
-    if (same > reference && same - reference > period / 2 && same >= period) {
+    if (same > reference && same - reference > period / 2 && same >= period)
         return same - period;
-    }
     return same < reference && reference - same > period / 2 ? same + period : same;
 }
 
@@ -46,9 +45,8 @@ authenticator::authenticator(address own, const auth_config& config)
       d_reserved(config.state.reserved)
 {
     config.validate();
-    for (const auto& [from, highest] : config.state.heard) {
+    for (const auto& [from, highest] : config.state.heard)
         d_windows.emplace(from, replay_window(highest));
-    }
 }
 
 uint64_t authenticator::clock_counter(station_time now) const
@@ -64,9 +62,8 @@ size_t authenticator::seal(address dst,
                            uint8_t dst_sap,
                            std::vector<uint8_t>& u_pdu)
 {
-    if (d_config.policy_of(dst) == auth_policy::off) {
+    if (d_config.policy_of(dst) == auth_policy::off)
         return 0;
-    }
     if (d_next.size() >= max_destinations && d_next.count(dst) == 0) {
         d_base = d_reserved;
         d_next.clear();
@@ -100,9 +97,8 @@ auth_verdict authenticator::open(station_time now,
                                  uint8_t dst_sap,
                                  std::vector<uint8_t>& u_pdu)
 {
-    if (d_config.policy_of(src) == auth_policy::off) {
+    if (d_config.policy_of(src) == auth_policy::off)
         return auth_verdict::off;
-    }
     auth_context c;
     c.src = src;
     c.dst = dst;
@@ -125,9 +121,8 @@ auth_verdict authenticator::settle(const route& from, auth_verdict v)
         v == auth_verdict::no_trailer || v == auth_verdict::unknown_key ||
         v == auth_verdict::wrong_proof || v == auth_verdict::damaged;
     if (nothing_proved && d_config.policy_of(from.first) == auth_policy::accept &&
-        d_windows.count(from) == 0) {
+        d_windows.count(from) == 0)
         v = auth_verdict::not_proved;
-    }
     auth_peer& seen = record_of(from.first).seen;
     seen.last = v;
     ++(v == auth_verdict::proved       ? seen.proved
@@ -141,36 +136,29 @@ auth_verdict authenticator::judge(station_time now,
                                   record& r,
                                   std::vector<uint8_t>& u_pdu)
 {
-    if (r.rests_until && now < *r.rests_until) {
+    if (r.rests_until && now < *r.rests_until)
         return auth_verdict::resting;
-    }
     const auto t = read_trailer(u_pdu);
-    if (!t) {
+    if (!t)
         return auth_verdict::no_trailer;
-    }
     c.form = t->form;
     c.key = t->key;
     const bool tag = t->form == auth_form::tag;
     const bool has_public_key = d_config.public_keys.count(c.src) != 0;
-    if (tag ? d_config.keys.count(t->key) == 0 : !has_public_key) {
+    if (tag ? d_config.keys.count(t->key) == 0 : !has_public_key)
         return auth_verdict::unknown_key;
-    }
-    if (tag && c.dst.is_group() && has_public_key) {
+    if (tag && c.dst.is_group() && has_public_key)
         return auth_verdict::not_signed;
-    }
     const route from{ c.src, c.dst };
     const auto found = d_windows.find(from);
     const replay_window* window = found == d_windows.end() ? nullptr : &found->second;
-    if (!proves(c, window, now, *t, u_pdu)) {
+    if (!proves(c, window, now, *t, u_pdu))
         return wrong_proof(now, r);
-    }
-    if (window == nullptr && d_windows.size() >= max_windows) {
+    if (window == nullptr && d_windows.size() >= max_windows)
         return auth_verdict::no_room;
-    }
     replay_window& seen = d_windows[from];
-    if (!seen.is_new(c.counter)) {
+    if (!seen.is_new(c.counter))
         return auth_verdict::replayed;
-    }
     const uint64_t before = seen.highest();
     seen.add(c.counter);
     d_changed = d_changed || window == nullptr || seen.highest() != before;
@@ -189,12 +177,10 @@ bool authenticator::proves(auth_context& c,
     const uint64_t by_clock = completed(t.low_counter, clock_counter(now));
     c.counter =
         window != nullptr ? completed(t.low_counter, window->highest()) : by_clock;
-    if (right(c, t, u_pdu)) {
+    if (right(c, t, u_pdu))
         return true;
-    }
-    if (c.counter == by_clock) {
+    if (c.counter == by_clock)
         return false;
-    }
     c.counter = by_clock;
     return right(c, t, u_pdu);
 }
@@ -225,7 +211,9 @@ authenticator::record& authenticator::record_of(address src)
 {
     if (d_records.size() >= max_peers && d_records.count(src) == 0) {
         d_records.erase(std::min_element(
-            d_records.begin(), d_records.end(), [](const auto& a, const auto& b) {
+            d_records.begin(),
+            d_records.end(),
+            [](const auto& a, const auto& b) {
                 const auto rank = [](const record& r) {
                     return std::pair(r.seen.proved, r.wrong);
                 };
@@ -239,24 +227,21 @@ authenticator::record& authenticator::record_of(address src)
 
 std::optional<auth_state> authenticator::poll_state()
 {
-    if (!d_changed) {
+    if (!d_changed)
         return std::nullopt;
-    }
     d_changed = false;
     auth_state s;
     s.reserved = d_reserved;
-    for (const auto& [from, window] : d_windows) {
+    for (const auto& [from, window] : d_windows)
         s.heard.emplace(from, window.highest());
-    }
     return s;
 }
 
 std::vector<auth_peer> authenticator::peers() const
 {
     std::vector<auth_peer> all;
-    for (const auto& [a, r] : d_records) {
+    for (const auto& [a, r] : d_records)
         all.push_back(r.seen);
-    }
     return all;
 }
 

@@ -28,9 +28,8 @@ public:
     //! Whether \p counter was not seen yet and is not older than the window.
     bool is_new(uint64_t counter) const
     {
-        if (!d_any || counter > d_highest) {
+        if (!d_any || counter > d_highest)
             return true;
-        }
         const uint64_t age = d_highest - counter;
         return age < span && !d_seen[age];
     }

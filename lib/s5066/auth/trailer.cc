@@ -24,9 +24,8 @@ constexpr uint8_t key_bits = 0x07;
 // OpenSSL fails here only for want of memory: all lengths are fixed.
 void check(bool ok)
 {
-    if (!ok) {
+    if (!ok)
         throw std::bad_alloc();
-    }
 }
 
 template <auto Free>
@@ -43,9 +42,8 @@ using digest_context = std::unique_ptr<EVP_MD_CTX, freed_by<EVP_MD_CTX_free>>;
 
 void put(octets& to, uint64_t value, int n)
 {
-    for (int k = n - 1; k >= 0; --k) {
+    for (int k = n - 1; k >= 0; --k)
         to.push_back(static_cast<uint8_t>(value >> 8 * k));
-    }
 }
 
 uint8_t head_of(auth_form form, unsigned key)
@@ -103,18 +101,16 @@ pkey private_of(const auth_key& key)
 
 std::optional<auth_trailer> read_trailer(const octets& sealed)
 {
-    if (sealed.size() < trailer_fields_octets || sealed.back() >> 4 != version) {
+    if (sealed.size() < trailer_fields_octets || sealed.back() >> 4 != version)
         return std::nullopt;
-    }
     auth_trailer t;
     const uint8_t head = sealed.back();
     const bool is_signed = (head & form_bit) != 0;
     t.form = is_signed ? auth_form::signature : auth_form::tag;
     t.key = head & key_bits;
     t.octets = is_signed ? signed_trailer_octets : tag_trailer_octets;
-    if (sealed.size() < t.octets) {
+    if (sealed.size() < t.octets)
         return std::nullopt;
-    }
     const uint8_t* end = sealed.data() + sealed.size();
     t.proof = end - t.octets;
     t.low_counter = uint32_t(end[-4]) << 16 | uint32_t(end[-3]) << 8 | end[-2];

@@ -39,9 +39,8 @@ public:
 
     backlog& operator+=(const backlog& other)
     {
-        for (size_t i = 0; i < d_octets.size(); ++i) {
+        for (size_t i = 0; i < d_octets.size(); ++i)
             d_octets[i] += other.d_octets[i];
-        }
         return *this;
     }
 

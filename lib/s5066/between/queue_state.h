@@ -23,9 +23,8 @@ class queue_states
 public:
     void add(const outgoing& o)
     {
-        if (o.c_pdu.empty()) {
+        if (o.c_pdu.empty())
             return; // the node's own, such as an answer to a link request
-        }
         queue_state& q = d_queues[o.priority & 15u];
         ++q.c_pdus;
         q.octets += o.c_pdu.size();

@@ -37,9 +37,8 @@ unsigned soft_links::tries_until_gone(station_time now, const peer& p) const
 // and gets more of them.
 bool soft_links::gone(station_time now, const peer& p, unsigned unanswered) const
 {
-    if (p.turn.silent >= max_repeats * std::max(unanswered, d_node.config.link_tries)) {
+    if (p.turn.silent >= max_repeats * std::max(unanswered, d_node.config.link_tries))
         return true;
-    }
     const station_time since = p.turn.silent_since;
     const bool there = d_access.heard_since(since, p.addr);
     const bool late = !d_access.heard_since(now - longest_doubt, p.addr) &&
@@ -62,17 +61,15 @@ void soft_links::on_silence(station_time now, peer& p)
         }
         break;
     case link_state::breaking:
-        if (p.link.tries >= d_node.config.break_tries) {
+        if (p.link.tries >= d_node.config.break_tries)
             closed(p);
-        }
         break;
     default:
         const bool unset = p.reset.on_silence() >= d_node.config.reset_tries;
         const unsigned n = p.reset.active() && unset ? d_node.config.reset_tries
                                                      : d_node.config.max_silent_rounds;
-        if (p.turn.silent >= n && gone(now, p, n)) {
+        if (p.turn.silent >= n && gone(now, p, n))
             lost(now, p, unidata_reject_reason::not_responding);
-        }
     }
 }
 
@@ -92,9 +89,8 @@ void soft_links::check(station_time now)
 {
     for (auto& [raw, q] : d_node.peers) {
         peer& p = *q;
-        if (!p.link.made() || (p.link.exclusive && d_node.upper.hard_link_uses(p.addr))) {
+        if (!p.link.made() || (p.link.exclusive && d_node.upper.hard_link_uses(p.addr)))
             continue;
-        }
         // With own data in flight, a new link could deliver them twice.
         if (p.link.first_data_late(now) && p.arq.tx.unacknowledged() == 0 &&
             p.expedited.tx.unacknowledged() == 0) {

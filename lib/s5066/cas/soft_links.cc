@@ -21,18 +21,18 @@ constexpr station_time pause_after_refusal = std::chrono::seconds(30);
 
 unsigned soft_links::count() const
 {
-    return static_cast<unsigned>(
-        std::count_if(d_node.peers.begin(), d_node.peers.end(), [](const auto& e) {
-            return !e.second->link.none();
-        }));
+    return static_cast<unsigned>(std::count_if(
+        d_node.peers.begin(),
+        d_node.peers.end(),
+        [](const auto& e) { return !e.second->link.none(); }));
 }
 
 unsigned soft_links::exclusive_links() const
 {
-    return static_cast<unsigned>(
-        std::count_if(d_node.peers.begin(), d_node.peers.end(), [](const auto& e) {
-            return e.second->link.exclusive;
-        }));
+    return static_cast<unsigned>(std::count_if(
+        d_node.peers.begin(),
+        d_node.peers.end(),
+        [](const auto& e) { return e.second->link.exclusive; }));
 }
 
 bool soft_links::excluded(const peer& p) const
@@ -42,9 +42,10 @@ bool soft_links::excluded(const peer& p) const
 
 bool soft_links::exclusive_wanted() const
 {
-    return std::any_of(d_node.peers.begin(), d_node.peers.end(), [](const auto& e) {
-        return e.second->link.wants_exclusive;
-    });
+    return std::any_of(
+        d_node.peers.begin(),
+        d_node.peers.end(),
+        [](const auto& e) { return e.second->link.wants_exclusive; });
 }
 
 d_pdu soft_links::make_c_pdu(const peer& p,
@@ -75,9 +76,8 @@ void soft_links::push_c_pdu(peer& p, c_pdu_type type, uint8_t low)
 
 bool soft_links::may_call(const peer& p) const
 {
-    if (p.addr.is_group() || excluded(p) || d_broadcast) {
+    if (p.addr.is_group() || excluded(p) || d_broadcast)
         return false;
-    }
     return p.link.none() || p.link.breaking() ||
            (p.link.made() && p.link.wants_exclusive);
 }
@@ -92,23 +92,19 @@ bool soft_links::call_due(const peer& p, const gr::hf::mode& last) const
 void soft_links::make_room(station_time idle_since)
 {
     peer* oldest = nullptr;
-    for (auto& [raw, q] : d_node.peers) {
+    for (auto& [raw, q] : d_node.peers)
         if (q->link.made() && !q->link.exclusive && q->idle() &&
             q->link.last_data <= idle_since &&
-            (!oldest || q->link.last_data < oldest->link.last_data)) {
+            (!oldest || q->link.last_data < oldest->link.last_data))
             oldest = q.get();
-        }
-    }
-    if (oldest) {
+    if (oldest)
         closed(*oldest);
-    }
 }
 
 void soft_links::call(station_time now, peer& p)
 {
-    if (count() >= d_node.config.max_links && p.link.none() && !p.link.wants_exclusive) {
+    if (count() >= d_node.config.max_links && p.link.none() && !p.link.wants_exclusive)
         make_room(now);
-    }
     p.link.call(now, d_node.ids.expedited());
     p.turn.forget_silence();
     p.reset.end();
@@ -123,9 +119,8 @@ void soft_links::call(station_time now, peer& p)
 
 void soft_links::made(station_time now, peer& p, bool exclusive)
 {
-    if (p.link.exclusive) {
+    if (p.link.exclusive)
         d_events.push_back({ p.addr, false }); // the peer has restarted
-    }
     p.link.make(now, exclusive);
     // Warnings about the link before no longer apply.
     const auto stale = [](const d_pdu& d) {
@@ -141,9 +136,8 @@ void soft_links::made(station_time now, peer& p, bool exclusive)
                      std::string(exclusive ? "exclusive link" : "link") + " with " +
                          p.addr.to_string() + " made" +
                          (p.arq.large ? ", large windows" : ""));
-    if (!exclusive) {
+    if (!exclusive)
         return;
-    }
     p.link.wants_exclusive = false;
     if (p.link.caller) {
         d_events.push_back({ p.addr, true });
@@ -153,9 +147,8 @@ void soft_links::made(station_time now, peer& p, bool exclusive)
 
 void soft_links::closed(peer& p)
 {
-    if (p.link.exclusive) {
+    if (p.link.exclusive)
         d_events.push_back({ p.addr, false });
-    }
     p.link.close();
     p.arq.ack_due = false;
     p.reset.end();
@@ -178,11 +171,9 @@ void soft_links::lost(station_time now, peer& p, unidata_reject_reason reason)
     }
     closed(p);
     size_t unheard = 0;
-    for (auto list : { p.expedited.tx.take_all(), p.arq.tx.take_all() }) {
-        for (const auto& o : list) {
+    for (auto list : { p.expedited.tx.take_all(), p.arq.tx.take_all() })
+        for (const auto& o : list)
             unheard += d_node.upper.on_failed(*o, reason) ? 0 : 1;
-        }
-    }
     if (unheard > 0) {
         d_node.stats.u_pdus_lost += unheard;
         d_node.log.trace(now,
@@ -214,20 +205,17 @@ void soft_links::make_exclusive(station_time now, address a, peer* p)
 void soft_links::begin_break(station_time now, address a, link_break_reason why)
 {
     peer* p = d_node.find_peer(a);
-    if (!p) {
+    if (!p)
         return;
-    }
     p->link.wants_exclusive = false;
-    if (p->link.none() || p->link.breaking()) {
+    if (p->link.none() || p->link.breaking())
         return;
-    }
     if (p->link.calling() && p->link.tries == 0) {
         closed(*p); // no request was sent yet
         return;
     }
-    if (p->link.exclusive) {
+    if (p->link.exclusive)
         d_events.push_back({ a, false });
-    }
     p->link.begin_break(why, d_node.ids.expedited());
     p->arq.ack_due = false;
     p->turn.ready_at = std::min(p->turn.ready_at, now);
@@ -235,11 +223,9 @@ void soft_links::begin_break(station_time now, address a, link_break_reason why)
 
 void soft_links::break_nonexclusive(station_time now)
 {
-    for (auto& [raw, p] : d_node.peers) {
-        if (p->link.made() && !p->link.exclusive) {
+    for (auto& [raw, p] : d_node.peers)
+        if (p->link.made() && !p->link.exclusive)
             begin_break(now, p->addr, link_break_reason::higher_priority);
-        }
-    }
 }
 
 soft_links::control soft_links::next_control(peer& p) const
@@ -272,19 +258,17 @@ void soft_links::tell(station_time now)
     while (!d_events.empty()) {
         const event e = d_events.front();
         d_events.pop_front();
-        if (e.made) {
+        if (e.made)
             d_node.upper.on_link_made(now, e.addr);
-        } else {
+        else
             d_node.upper.on_link_down(now, e.addr);
-        }
     }
 }
 
 std::optional<link_reject_reason> soft_links::refusal(const peer& p, bool exclusive) const
 {
-    if (d_broadcast) {
+    if (d_broadcast)
         return link_reject_reason::broadcast_only;
-    }
     if (exclusive) {
         return !p.link.exclusive && exclusive_links() >= max_exclusive_links
                    ? std::optional(link_reject_reason::exclusive_link)
@@ -295,12 +279,10 @@ std::optional<link_reject_reason> soft_links::refusal(const peer& p, bool exclus
             return e.second.get() != &p &&
                    (e.second->link.exclusive || e.second->link.wants_exclusive);
         });
-    if (for_other) {
+    if (for_other)
         return link_reject_reason::exclusive_link;
-    }
-    if (p.link.none() && count() >= d_node.config.max_links) {
+    if (p.link.none() && count() >= d_node.config.max_links)
         return link_reject_reason::unknown;
-    }
     return std::nullopt;
 }
 
@@ -311,9 +293,8 @@ bool soft_links::on_request(station_time now,
 {
     const bool exclusive = bits & 1;
     const uint16_t id = h.c_pdu_id;
-    if (!exclusive && p.link.none() && count() >= d_node.config.max_links) {
+    if (!exclusive && p.link.none() && count() >= d_node.config.max_links)
         make_room(now - idle_enough);
-    }
     if (const auto why = refusal(p, exclusive)) {
         push_c_pdu(p, c_pdu_type::link_rejected, uint8_t(*why));
         return false;
@@ -370,9 +351,8 @@ bool soft_links::on_accepted(station_time now, peer& p, const non_arq_header& h)
         return false;
     }
     p.heard.link_accept = true;
-    if (!p.link.calling()) {
+    if (!p.link.calling())
         return false;
-    }
     note_window(p, h.window);
     p.arq.use_numbers(p.arq.large && without_5069(h.window) == large_window_mark);
     made(now, p, p.link.wants_exclusive);
@@ -415,9 +395,8 @@ bool soft_links::on_c_pdu(station_time now,
     case c_pdu_type::link_accepted:
         return on_accepted(now, p, h);
     case c_pdu_type::link_rejected:
-        if (p.link.calling()) {
+        if (p.link.calling())
             refused(now, p, static_cast<link_reject_reason>(c.low));
-        }
         break;
     case c_pdu_type::link_break:
         end_quietly(p);

@@ -16,13 +16,11 @@ constexpr unsigned max_yields = 2;
 uint16_t soft_links::window_of(const peer& p, c_pdu_type type) const
 {
     const bool accepted = type == c_pdu_type::link_accepted;
-    if (!accepted && type != c_pdu_type::link_request) {
+    if (!accepted && type != c_pdu_type::link_request)
         return link_window;
-    }
     uint16_t window = accepted ? naming_window : link_window;
-    if (d_node.config.uses_large_windows()) {
+    if (d_node.config.uses_large_windows())
         window = p.arq.large ? large_window_mark : has_large_window;
-    }
     return d_node.modes.reads_5069() ? with_5069(window) : window;
 }
 

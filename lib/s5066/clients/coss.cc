@@ -14,7 +14,8 @@ constexpr uint8_t three_in_two = 0x80;
 
 bool all_within(const std::vector<uint8_t>& v, unsigned highest)
 {
-    return std::all_of(v.begin(), v.end(), [=](uint8_t c) { return c <= highest; });
+    return std::all_of(
+        v.begin(), v.end(), [=](uint8_t c) { return c <= highest; });
 }
 
 } // namespace

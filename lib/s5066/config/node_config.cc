@@ -67,9 +67,8 @@ void node_config::validate() const
             ": allowed is 0, wideband modems are autobaud, and the rate "
             "change begins at 300 bit/s of 4539");
     }
-    if (ack_mode != "auto" && ack_mode != "same") {
+    if (ack_mode != "auto" && ack_mode != "same")
         kernel::timing_of(gr::hf::mode::parse(ack_mode));
-    }
     check_ranges(*this);
     within<int>("address_size", address_size, own.half_octets(), 7);
     within<size_t>("mtu", mtu, 1, max_mtu(*this));

@@ -13,18 +13,16 @@ constexpr size_t max_kept = 10000;
 template <typename T>
 void push(std::deque<T>& q, T item)
 {
-    if (q.size() >= max_kept) {
+    if (q.size() >= max_kept)
         q.pop_front();
-    }
     q.push_back(std::move(item));
 }
 
 template <typename T>
 std::optional<T> pop(std::deque<T>& q)
 {
-    if (q.empty()) {
+    if (q.empty())
         return std::nullopt;
-    }
     std::optional<T> r(std::move(q.front()));
     q.pop_front();
     return r;
@@ -41,16 +39,14 @@ const char* to_string(d_pdu_fate f)
 
 void node_log::trace(station_time now, std::string text, std::optional<d_pdu_note> d_pdu)
 {
-    if (d_config.trace) {
+    if (d_config.trace)
         push(d_lines, { now, std::move(text), d_pdu, d_pdu.has_value() });
-    }
 }
 
 void node_log::detail(station_time now, std::string text)
 {
-    if (d_config.trace) {
+    if (d_config.trace)
         push(d_lines, { now, std::move(text), {}, true });
-    }
 }
 
 void node_log::tap(station_time now,
@@ -58,9 +54,8 @@ void node_log::tap(station_time now,
                    bool segment_ok,
                    const std::vector<uint8_t>& octets)
 {
-    if (d_config.tap) {
+    if (d_config.tap)
         push(d_records, { now, sent, segment_ok, octets });
-    }
 }
 
 std::optional<log_record> node_log::poll_trace() { return pop(d_lines); }

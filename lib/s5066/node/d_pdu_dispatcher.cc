@@ -97,13 +97,11 @@ void d_pdu_dispatcher::take_early(station_time now, peer& p)
 {
     std::vector<d_pdu> rest;
     rest.swap(d_early);
-    for (const auto& d : rest) {
-        if (d.src == p.addr) {
+    for (const auto& d : rest)
+        if (d.src == p.addr)
             on_d_pdu(now, p, d);
-        } else {
+        else
             d_early.push_back(d);
-        }
-    }
 }
 
 void d_pdu_dispatcher::end_reception(station_time now)
@@ -115,13 +113,11 @@ void d_pdu_dispatcher::end_reception(station_time now)
         peer* p = d_node.find_peer(d.src);
         if (p && !p->link.calling() && !p->heard.warning) {
             if (d.segment_ok && carries_arq_data(d) &&
-                p->arq.rx.contradicts(d.arq, d.segment)) {
+                p->arq.rx.contradicts(d.arq, d.segment))
                 p->new_connection();
-            }
             d_maker.push_last_acks(*p);
-            if (!p->heard.link_break || carries_arq_data(d)) {
+            if (!p->heard.link_break || carries_arq_data(d))
                 warn(now, *p, d, warning_no_link);
-            }
         }
     }
     d_early.clear();
@@ -132,9 +128,8 @@ void d_pdu_dispatcher::on_connected(station_time now, peer& p, const d_pdu& d)
 {
     const auto type = d.large ? small_type(d.type) : d.type;
     p.link.first_data_by = station_time::zero();
-    if (p.heard.begun_in == dts_state::management && !p.managing()) {
+    if (p.heard.begun_in == dts_state::management && !p.managing())
         p.heard.begun_in = p.state(); // the exchange has ended in this reception
-    }
     if (!expected(p, type)) {
         warn(now, p, d, warning_state);
         return;
@@ -153,9 +148,8 @@ void d_pdu_dispatcher::on_connected(station_time now, peer& p, const d_pdu& d)
         d_data.on_expedited_ack(now, p, d);
         return;
     }
-    if (type != d_pdu_type::data_only) {
+    if (type != d_pdu_type::data_only)
         d_data.on_ack(now, p, d);
-    }
     if (type != d_pdu_type::ack_only && !d_data.on_data(now, p, d)) {
         // Another copy of its link request may still follow.
         d_links.closed(p);
@@ -183,15 +177,13 @@ void d_pdu_dispatcher::on_non_arq(station_time now, peer& p, const d_pdu& d)
 void d_pdu_dispatcher::warn(station_time now, peer& p, const d_pdu& d, uint8_t reason)
 {
     if (d.dst != d_node.config.own || now - p.turn.last_warning < warning_interval ||
-        p.control.room() == 0) {
+        p.control.room() == 0)
         return;
-    }
     // One warning of a kind per transmission is enough.
     if (p.control.has([reason](const d_pdu& q) {
             return q.type == d_pdu_type::warning && q.warning.reason == reason;
-        })) {
+        }))
         return;
-    }
     p.turn.last_warning = now;
     d_pdu w = d_maker.make(p, d_pdu_type::warning);
     w.warning.received_type = static_cast<uint8_t>(d.type);
@@ -216,17 +208,14 @@ void d_pdu_dispatcher::on_warning(station_time now, peer& p, const d_pdu& d)
         p.management.exchange.withdraw();
         p.management.rates.give_up();
     }
-    if (!about_link && type == d_pdu_type::expedited_data_only) {
-        for (const auto& o : p.expedited.tx.take_all()) {
+    if (!about_link && type == d_pdu_type::expedited_data_only)
+        for (const auto& o : p.expedited.tx.take_all())
             d_node.upper.on_failed(*o, unidata_reject_reason::not_responding);
-        }
-    }
     // With an acceptance, the warning is about data sent ahead of it: those are not
     // acknowledged and go out again. With a request, the link is already a new one.
     if (!about_link || p.heard.link_accept || p.heard.link_request ||
-        (!p.link.made() && !p.link.breaking())) {
+        (!p.link.made() && !p.link.breaking()))
         return;
-    }
     d_node.log.trace(now, p.addr.to_string() + " reports that there is no link");
     d_links.closed(p);
 }

@@ -22,9 +22,8 @@ constexpr size_t min_queue_octets = 32768;
 // Acknowledgement modes to try, the preferred one first.
 std::vector<gr::hf::mode> ack_modes_of(const node_config& c, const gr::hf::mode& data)
 {
-    if (c.ack_mode != "auto") {
+    if (c.ack_mode != "auto")
         return { c.ack_mode == "same" ? data : gr::hf::mode::parse(c.ack_mode) };
-    }
     const auto ack = default_ack_mode(data);
     const auto block = [](const gr::hf::mode& m) {
         return kernel::timing_of(m).block_end(0);
@@ -58,9 +57,8 @@ void node::impl::set_mode(const std::string& m)
     asked.mode = m;
     asked.validate();
     auto range = rate_range::parse(m);
-    if (range && asked.drc) {
+    if (range && asked.drc)
         range = range->of_one_standard(); // no rate change has a code for 5069
-    }
     if (range) {
         d_node.modes.data_mode = range->ceiling;
         station_time longest_preamble{};
@@ -119,17 +117,15 @@ bool node::impl::forgettable(const peer& p) const
 
 peer* node::impl::get_peer(address a)
 {
-    if (peer* p = d_node.find_peer(a)) {
+    if (peer* p = d_node.find_peer(a))
         return p;
-    }
     if (d_node.peers.size() >= max_peers) {
         const auto it =
             std::find_if(d_node.peers.begin(), d_node.peers.end(), [this](const auto& e) {
                 return forgettable(*e.second);
             });
-        if (it == d_node.peers.end()) {
+        if (it == d_node.peers.end())
             return nullptr;
-        }
         d_node.peers.erase(it);
     }
     // One number less than the whole window leaves one for an empty request for an ACK
@@ -152,10 +148,8 @@ void node::impl::submit(station_time now, outgoing_ptr o)
         p->turn.ready_at =
             std::max(p->turn.ready_at, now + from_seconds(d_access.hold_s()));
     }
-    if (o->priority >= interrupting_priority && d_turns.transmitting() &&
-        p != d_tx.to()) {
+    if (o->priority >= interrupting_priority && d_turns.transmitting() && p != d_tx.to())
         d_length.make_way(d_plan);
-    }
     if (o->arq() && o->expedited) {
         if (p->expedited.tx.waiting() >= d_node.config.max_expedited) {
             d_sis.on_failed(*o, unidata_reject_reason::not_responding);
@@ -169,9 +163,8 @@ void node::impl::submit(station_time now, outgoing_ptr o)
             p->arq.tx.holds_below(o->priority)) {
             p->turn.on_prompt(now, flow_of(o->c_pdu.data() + 1, o->c_pdu.size() - 1));
             p->turn.ask_waits = true;
-            if (d_turns.transmitting() && d_length.shorten(*p, o->c_pdu.size())) {
+            if (d_turns.transmitting() && d_length.shorten(*p, o->c_pdu.size()))
                 p->turn.quick_credits.take();
-            }
         }
         p->arq.tx.submit(std::move(o));
         return;
@@ -183,9 +176,8 @@ void node::impl::submit(station_time now, outgoing_ptr o)
 backlog node::impl::unsent() const
 {
     backlog all;
-    for (const auto& [raw, p] : d_node.peers) {
+    for (const auto& [raw, p] : d_node.peers)
         all += p->unsent();
-    }
     return all;
 }
 
@@ -224,22 +216,18 @@ void node::impl::break_nonexclusive(station_time now) { d_links.break_nonexclusi
 
 void node::impl::set_broadcast(station_time now, bool on)
 {
-    if (d_links.broadcast() == on || d_node.config.broadcast_only) {
+    if (d_links.broadcast() == on || d_node.config.broadcast_only)
         return;
-    }
     d_links.set_broadcast(on);
     d_node.log.trace(now, on ? "broadcast session begins" : "broadcast session ends");
     d_sis.set_broadcast(now, on);
-    if (!on) {
+    if (!on)
         return;
-    }
     for (auto& [raw, p] : d_node.peers) {
         d_links.begin_break(now, p->addr, link_break_reason::broadcast);
-        for (auto list : { p->expedited.tx.take_queued(), p->arq.tx.take_queued() }) {
-            for (const auto& o : list) {
+        for (auto list : { p->expedited.tx.take_queued(), p->arq.tx.take_queued() })
+            for (const auto& o : list)
                 d_sis.on_failed(*o, unidata_reject_reason::not_responding);
-            }
-        }
     }
     d_links.tell(now);
 }
@@ -252,9 +240,8 @@ void node::impl::set_utc(station_time now, double utc)
 
 void node::impl::set_emcon(station_time now, bool on)
 {
-    if (d_turns.emcon() == on) {
+    if (d_turns.emcon() == on)
         return;
-    }
     d_turns.set_emcon(on);
     d_node.log.trace(now, on ? "EMCON: no transmissions" : "EMCON ends");
     d_sis.set_emcon(now, on);
@@ -272,9 +259,8 @@ void node::impl::on_tick(station_time now)
         on_tx_damaged(now, "the modem reports no end of it", false);
         on_tx_end(now);
     }
-    if (peer* p = d_turns.on_tick(now)) {
+    if (peer* p = d_turns.on_tick(now))
         on_silence(now, *p);
-    }
     d_turns.drop_idle_turn(now);
     if (now >= d_housekeeping_at) {
         d_housekeeping_at = now + housekeeping_period;
@@ -288,27 +274,24 @@ void node::impl::housekeeping(station_time now)
     d_access.forget(now);
     for (auto& [raw, p] : d_node.peers) {
         std::vector<outgoing_ptr> expired;
-        if (d_orderwire.late(now, *p)) {
+        if (d_orderwire.late(now, *p))
             management_lost(now, *p);
-        }
         p->non_arq.expire(now, expired);
         p->arq.tx.expire(now, expired);
         p->expedited.tx.expire(now, expired);
         d_node.expired(expired);
     }
     d_data.expire(now);
-    if (d_turns.quiet()) {
+    if (d_turns.quiet())
         d_links.check(now);
-    }
     d_sis.on_time(now);
     d_sis.update_flow();
 }
 
 bool node::impl::housekeeping_needed() const
 {
-    if (!d_data.empty()) {
+    if (!d_data.empty())
         return true;
-    }
     return std::any_of(d_node.peers.begin(), d_node.peers.end(), [](const auto& e) {
         const peer& p = *e.second;
         return !p.link.none() || !p.arq_idle() || !p.non_arq.empty();
@@ -318,19 +301,15 @@ bool node::impl::housekeeping_needed() const
 std::optional<due> node::impl::next_due() const
 {
     earliest first;
-    if (const auto d = d_sis.next_due()) {
+    if (const auto d = d_sis.next_due())
         first.add(d->which, std::max(d->at, d_housekeeping_at));
-    }
     first.add(d_turns.next_due());
-    if (const auto end = rx_end_overdue()) {
+    if (const auto end = rx_end_overdue())
         first.add(timer::reception_end, end->at);
-    }
-    if (d_turns.transmitting()) {
+    if (d_turns.transmitting())
         first.add(timer::transmission_end, d_tx.overdue_at());
-    }
-    if (housekeeping_needed()) {
+    if (housekeeping_needed())
         first.add(timer::housekeeping, d_housekeeping_at);
-    }
     return first.get();
 }
 
@@ -425,9 +404,8 @@ std::optional<station_time> node::next_deadline() const
 std::optional<due> node::next_due() const
 {
     auto d = d_impl->next_due();
-    if (d) {
+    if (d)
         d->at = d_impl->d_time.clock_at(d->at);
-    }
     return d;
 }
 station_time node::now() const { return d_impl->d_time.now(); }

@@ -15,26 +15,23 @@ void node::impl::on_rx_start(station_time now, const rx_start& e)
     d_rx.begin(now, e);
     d_dispatcher.begin_reception();
     ++d_node.stats.receptions;
-    for (auto& [raw, p] : d_node.peers) {
+    for (auto& [raw, p] : d_node.peers)
         p->begin_reception();
-    }
     d_node.log.detail(now, "receiving " + e.m.to_string());
 }
 
 void node::impl::on_rx_octets(station_time now, const rx_octets& e)
 {
-    if (d_rx_overdue) {
+    if (d_rx_overdue)
         return; // noise after an end that the modem missed
-    }
     if (!d_turns.receiving()) {
         rx_start s;
         s.m = d_node.modes.data_mode;
         on_rx_start(now, s);
     }
     d_rx.push(now, e);
-    while (const auto r = d_rx.next(now, false)) {
+    while (const auto r = d_rx.next(now, false))
         on_received(now, *r);
-    }
 }
 
 void node::impl::on_received(station_time now, const received_d_pdu& r)
@@ -66,20 +63,17 @@ void node::impl::on_received(station_time now, const received_d_pdu& r)
                         has_ack(d.type) });
     }
     peer* p = get_peer(d.src);
-    if (!p) {
+    if (!p)
         return;
-    }
     if (carries_arq_data(d) && d_rx.in_place()) {
-        if (r.bit_offset == 8 * p->heard.good_octets) {
+        if (r.bit_offset == 8 * p->heard.good_octets)
             p->arq.rx.same_numbering(); // a link request would stand before the data
-        }
         p->arq.rx.took_place(d.arq, r.bit_offset, r.bit_offset + 8 * r.octets.size());
     }
     p->heard.note(!d.segment.empty(), d.segment_ok, r.octets.size());
     d_shown_peer = p->addr;
-    if (!group) {
+    if (!group)
         d_turns.addressed_by(*p);
-    }
     d_dispatcher.on_d_pdu(now, *p, d);
     d_links.tell(now);
 }
@@ -95,9 +89,8 @@ std::optional<incoming_transmission::overdue> node::impl::rx_end_overdue() const
 void node::impl::end_overdue_reception(station_time now)
 {
     const auto end = rx_end_overdue();
-    if (!end || now < end->at) {
+    if (!end || now < end->at)
         return;
-    }
     d_node.log.detail(now, end->why);
     on_rx_end(now, { rx_end_reason::lost, now });
     d_rx_overdue = true;
@@ -106,12 +99,10 @@ void node::impl::end_overdue_reception(station_time now)
 void node::impl::on_rx_end(station_time now, const rx_end& e)
 {
     d_rx_overdue = false;
-    if (!d_turns.receiving()) {
+    if (!d_turns.receiving())
         return;
-    }
-    while (const auto r = d_rx.next(now, true)) {
+    while (const auto r = d_rx.next(now, true))
         on_received(now, *r);
-    }
     const station_time end = d_rx.finish(now, e);
     d_rx.note_unread(d_turns.waiting());
     d_turns.end_reception(end, d_rx.non_arq_alone(), d_rx.only_to());
@@ -146,21 +137,18 @@ void node::impl::after_reception(station_time now)
     }
     for (auto& [raw, q] : d_node.peers) {
         peer& p = *q;
-        if (!p.heard.any) {
+        if (!p.heard.any)
             continue;
-        }
         const bool was_silent = p.turn.silent > 0;
         p.turn.on_heard(now, p.heard.data, p.heard.ack);
-        if (was_silent) {
+        if (was_silent)
             d_node.report(now, p);
-        }
         d_access.answered(now);
         p.arq.data_last = p.arq.data_last && (p.heard.data || !p.heard.arq);
         p.expedited.data_last =
             p.expedited.data_last && (p.heard.expedited || !p.heard.arq);
-        if (p.managing()) {
+        if (p.managing())
             repeat_management(now, p);
-        }
         const reception heard = d_rx.heard_of(p);
         note_unread(now, p.addr, heard.lost_d_pdus - p.heard.lost_d_pdus);
         p.turn.repeats = p.heard.data && heard.lost_d_pdus > 0;
@@ -180,9 +168,8 @@ void node::impl::after_reception(station_time now)
 void node::impl::measure_loss(station_time now, peer& p)
 {
     const arq_sender::tally t = p.arq.tx.last_transmission();
-    if (t.sent == 0 || d_tx.damaged()) {
+    if (t.sent == 0 || d_tx.damaged())
         return;
-    }
     const double each = static_cast<double>(t.octets) / t.sent;
     d_node.modes.policy->on_frames(
         now, p.addr, { p.arq.data_mode, t.sent, t.lost, each, t.lost_at_end });

@@ -25,18 +25,16 @@ size_t node::impl::aligned_u_pdu_octets() const
 std::optional<gr::hf::mode> node::impl::want_tx(station_time now)
 {
     const auto s = d_turns.next();
-    if (!s || now < s->at) {
+    if (!s || now < s->at)
         return std::nullopt;
-    }
     begin_transmission(now, *s->to);
     return d_tx.mode();
 }
 
 void node::impl::begin_transmission(station_time now, peer& p)
 {
-    if (now >= p.turn.not_before && d_links.call_due(p, d_tx.mode())) {
+    if (now >= p.turn.not_before && d_links.call_due(p, d_tx.mode()))
         d_links.call(now, p);
-    }
     tx_context c;
     c.peer = p.addr;
     const auto kind = d_turns.begin_own(now, p);
@@ -80,11 +78,9 @@ tx_octets node::impl::pull(station_time now, station_time air_time, size_t max_o
         d_planner.plan(link.d_pdus, link.opening);
     }
     // One D_PDU more than requested shows whether these octets are the last.
-    while (!d_tx.closed() && d_tx.waiting() <= max_octets) {
-        if (!d_builder.build_next(now)) {
+    while (!d_tx.closed() && d_tx.waiting() <= max_octets)
+        if (!d_builder.build_next(now))
             d_tx.close();
-        }
-    }
     r.octets = d_tx.take(max_octets);
     r.last = d_tx.closed() && d_tx.waiting() == 0;
     return r;
@@ -92,9 +88,8 @@ tx_octets node::impl::pull(station_time now, station_time air_time, size_t max_o
 
 void node::impl::on_tx_end(station_time now)
 {
-    if (!d_turns.transmitting()) {
+    if (!d_turns.transmitting())
         return;
-    }
     peer& p = *d_tx.to();
     d_node.stats.tx_time += now - d_tx.begin();
     for (auto& [raw, q] : d_node.peers) {
@@ -127,9 +122,8 @@ void node::impl::on_tx_damaged(station_time now, const std::string& reason, bool
                     " s before its end";
         }
     }
-    if (ended && d_turns.transmitting()) {
+    if (ended && d_turns.transmitting())
         d_tx.set_cut();
-    }
     d_node.log.trace(now, text);
 }
 
@@ -137,33 +131,29 @@ void node::impl::on_silence(station_time now, peer& p)
 {
     d_turns.on_silence(now, p, d_tx);
     ++d_node.stats.silent_rounds;
-    if (!d_tx.damaged()) {
+    if (!d_tx.damaged())
         d_node.modes.policy->on_silence(now, p.addr);
-    }
     d_node.log.trace(now,
                      "no answer from " + p.addr.to_string() + ", round " +
                          std::to_string(p.turn.silent));
     d_node.report(now, p);
-    if (p.managing()) {
+    if (p.managing())
         repeat_management(now, p);
-    } else {
+    else
         d_links.on_silence(now, p);
-    }
 }
 
 void node::impl::repeat_management(station_time now, peer& p)
 {
-    if (!d_orderwire.repeat(p)) {
+    if (!d_orderwire.repeat(p))
         management_lost(now, p);
-    }
 }
 
 void node::impl::management_lost(station_time now, peer& p)
 {
     d_orderwire.give_up(now, p);
-    if (!p.link.none()) {
+    if (!p.link.none())
         d_links.lost(now, p, unidata_reject_reason::not_responding);
-    }
 }
 
 } // namespace gr::hf::s5066

@@ -23,25 +23,22 @@ constexpr unsigned first_client_port = 20000;
 // pcap fields are in the writer's byte order; this is a little-endian file.
 void le32(std::vector<uint8_t>& v, uint32_t x)
 {
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 4; ++i)
         v.push_back(static_cast<uint8_t>(x >> (8 * i)));
-    }
 }
 
 uint32_t sum_words(const std::vector<uint8_t>& v, size_t from, size_t to)
 {
     uint32_t s = 0;
-    for (size_t i = from; i < to; ++i) {
+    for (size_t i = from; i < to; ++i)
         s += static_cast<uint32_t>(v[i]) << ((i - from) % 2 == 0 ? 8 : 0);
-    }
     return s;
 }
 
 uint16_t checksum(uint32_t s)
 {
-    while (s >> 16) {
+    while (s >> 16)
         s = (s & 0xffff) + (s >> 16);
-    }
     return static_cast<uint16_t>(~s);
 }
 

@@ -52,24 +52,25 @@ bool turns::has_data(const peer& p) const
 unsigned turns::urgency(const peer& p)
 {
     constexpr unsigned most = 17;
-    if (!p.expedited.tx.idle()) {
+    if (!p.expedited.tx.idle())
         return most;
-    }
     unsigned u = p.arq.tx.idle() ? 0 : 1u + p.arq.tx.urgency();
-    if (!p.non_arq.empty()) {
+    if (!p.non_arq.empty())
         u = std::max(u, p.non_arq.expedited() ? most : 1u + p.non_arq.priority());
-    }
     return u;
 }
 
 // True if data of higher priority wait for another peer and can be sent.
 bool turns::outranked(const peer& p, station_time now) const
 {
-    return std::any_of(d_node.peers.begin(), d_node.peers.end(), [&](const auto& e) {
-        const peer& q = *e.second;
-        return &q != &p && q.turn.ready_at <= now && urgency(q) > urgency(p) &&
-               has_data(q);
-    });
+    return std::any_of(
+        d_node.peers.begin(),
+        d_node.peers.end(),
+        [&](const auto& e) {
+            const peer& q = *e.second;
+            return &q != &p && q.turn.ready_at <= now && urgency(q) > urgency(p) &&
+                   has_data(q);
+        });
 }
 
 bool turns::granted(const peer& p) const
@@ -91,9 +92,10 @@ std::optional<address> turns::wanted() const
 bool turns::active() const
 {
     return !quiet() ||
-           std::any_of(d_node.peers.begin(), d_node.peers.end(), [this](auto& e) {
-               return granted(*e.second) && sendable(*e.second);
-           });
+           std::any_of(
+               d_node.peers.begin(),
+               d_node.peers.end(),
+               [this](auto& e) { return granted(*e.second) && sendable(*e.second); });
 }
 
 unsigned turns::unanswered(station_time now) const
@@ -128,15 +130,12 @@ bool turns::ack_only(const peer& p) const
 
 std::optional<turns::start> turns::next() const
 {
-    if (d_transmitting || d_emcon || !d_grant.open) {
+    if (d_transmitting || d_emcon || !d_grant.open)
         return std::nullopt;
-    }
-    if (d_node.config.full_duplex) {
+    if (d_node.config.full_duplex)
         return next_duplex();
-    }
-    if (d_receiving || d_waiting) {
+    if (d_receiving || d_waiting)
         return std::nullopt;
-    }
     station_time from = d_free_at;
     if (d_turn) {
         const bool owes = d_turn->ack_owed() || control_waiting(*d_turn);
@@ -144,15 +143,13 @@ std::optional<turns::start> turns::next() const
                             outranked(*d_turn, d_turn_at);
         const bool paused =
             d_turn_at < d_turn->turn.not_before || d_carrier_since.has_value();
-        if (granted(*d_turn) && sendable(*d_turn) && (owes || !(others || paused))) {
+        if (granted(*d_turn) && sendable(*d_turn) && (owes || !(others || paused)))
             return start{ d_turn_at, d_turn };
-        }
         // A turn with another peer continues from here, unless other stations come first.
         from = must_yield() ? d_free_at : d_turn_at;
     }
-    if (d_carrier_since) {
+    if (d_carrier_since)
         return std::nullopt; // until the carrier has gone
-    }
     return best_from(from);
 }
 
@@ -162,23 +159,18 @@ std::optional<turns::start> turns::best_from(station_time from) const
 {
     std::optional<start> best;
     const auto consider = [&](peer& p) {
-        if (!granted(p) || !sendable(p)) {
+        if (!granted(p) || !sendable(p))
             return;
-        }
         const station_time at =
             d_access.clear_at(std::max(from, p.turn.ready_at), d_free_at);
-        if (!best || at < best->at ||
-            (at == best->at && urgency(p) > urgency(*best->to))) {
+        if (!best || at < best->at || (at == best->at && urgency(p) > urgency(*best->to)))
             best = start{ at, &p };
-        }
     };
     const auto after = d_node.peers.upper_bound(d_last_peer);
-    for (auto it = after; it != d_node.peers.end(); ++it) {
+    for (auto it = after; it != d_node.peers.end(); ++it)
         consider(*it->second);
-    }
-    for (auto it = d_node.peers.begin(); it != after; ++it) {
+    for (auto it = d_node.peers.begin(); it != after; ++it)
         consider(*it->second);
-    }
     return best;
 }
 
@@ -190,21 +182,18 @@ std::optional<turns::start> turns::next_duplex() const
         peer& p = *q;
         // An ACK waits for the end of the reception, so that it covers all of it.
         const bool ack = !d_receiving && p.ack_owed();
-        if (!granted(p) || (!ack && !control_waiting(p) && (d_waiting || !has_data(p)))) {
+        if (!granted(p) || (!ack && !control_waiting(p) && (d_waiting || !has_data(p))))
             continue;
-        }
-        if (!best || p.turn.ready_at < best->at) {
+        if (!best || p.turn.ready_at < best->at)
             best = start{ p.turn.ready_at, &p };
-        }
     }
     return best;
 }
 
 bool turns::must_yield() const
 {
-    if (d_node.config.full_duplex) {
+    if (d_node.config.full_duplex)
         return false;
-    }
     // A short answer keeps no other station out.
     double length_s = d_node.config.max_transmission_s;
     if (d_turn && d_turn->arq.tx.unacknowledged() == 0) {
@@ -224,9 +213,8 @@ turns::kind turns::begin_own(station_time now, const peer& p)
     const bool yields = must_yield();
     const bool in_turn = d_turn == &p && now <= d_turn_at + d_access.guard_time() &&
                          !(yields && now >= d_free_at);
-    if (!in_turn || d_last_peer != p.addr.raw()) {
+    if (!in_turn || d_last_peer != p.addr.raw())
         d_run_since = now;
-    }
     kind k;
     // A call that was not answered may have met that of a hidden station. Short ones meet
     // less often.
@@ -238,9 +226,8 @@ turns::kind turns::begin_own(station_time now, const peer& p)
     k.contended = !in_turn && !p.addr.is_group() && d_access.contended();
     d_transmitting = true;
     d_turn = nullptr;
-    if (!d_node.config.full_duplex) {
+    if (!d_node.config.full_duplex)
         d_waiting = nullptr;
-    }
     d_last_peer = p.addr.raw();
     return k;
 }
@@ -252,9 +239,8 @@ void turns::end_own(station_time now, const transmission& tx)
     d_used_until = now;
     d_carrier_since.reset();
     d_access.ended_own(now, p.addr);
-    if (tx.has_data()) {
+    if (tx.has_data())
         d_access.end_own_data(now, tx.begin(), tx.answer_wanted());
-    }
     d_free_at =
         now + d_access.wait_after_own(now, p.addr.is_group(), d_node.peers.size());
     d_turn = nullptr;
@@ -289,16 +275,14 @@ station_time turns::after_cut(station_time now, const transmission& tx) const
 void turns::on_silence(station_time now, peer& p, const transmission& tx)
 {
     d_waiting = nullptr;
-    if (++p.turn.silent == 1) {
+    if (++p.turn.silent == 1)
         p.turn.silent_since = tx.begin();
-    }
     if (p.turn.silent == 1 || d_access.newcomer_since(p.turn.fair_since)) {
         p.turn.silent_fair = 0;
         p.turn.fair_since = tx.begin();
     }
-    if (d_access.had_fair_chance()) {
+    if (d_access.had_fair_chance())
         ++p.turn.silent_fair;
-    }
     d_access.unanswered(tx.has_data());
     p.turn.probe = d_node.config.probe_after_silence;
     // If this node senses others, it also senses the peer. Then their turns are pause
@@ -349,9 +333,8 @@ void turns::note_run()
 peer* turns::after_reception(station_time now, bool preempted)
 {
     note_run();
-    if (!d_waiting) {
+    if (!d_waiting)
         return nullptr;
-    }
     const auto& heard = d_waiting->heard;
     if (preempted || (d_node.config.full_duplex && heard.any && !heard.ack)) {
         d_answer_by = std::max(d_answer_by, now + d_access.guard_time());
@@ -365,9 +348,8 @@ peer* turns::after_reception(station_time now, bool preempted)
 void turns::on_carrier(station_time now, bool present)
 {
     d_access.senses_carrier();
-    if (d_transmitting || present == d_carrier_since.has_value()) {
+    if (d_transmitting || present == d_carrier_since.has_value())
         return;
-    }
     if (present) {
         // Most often a preamble that is not over yet. During a reception it shows that the
         // modem has ended the reception without a report.
@@ -398,9 +380,8 @@ peer* turns::on_tick(station_time now)
         d_carrier_since.reset();
         d_node.log.trace(now, "interference, ignored");
     }
-    if (d_transmitting || d_receiving) {
+    if (d_transmitting || d_receiving)
         return nullptr;
-    }
     const bool late = d_waiting && now >= d_answer_by && !d_carrier_since;
     return late ? d_waiting : nullptr;
 }
@@ -408,25 +389,21 @@ peer* turns::on_tick(station_time now)
 void turns::drop_idle_turn(station_time now)
 {
     if (!d_transmitting && !d_receiving && d_turn && now >= d_free_at &&
-        !sendable(*d_turn)) {
+        !sendable(*d_turn))
         d_turn = nullptr;
-    }
 }
 
 std::optional<due> turns::next_due() const
 {
-    if (d_transmitting || (d_receiving && !d_node.config.full_duplex)) {
+    if (d_transmitting || (d_receiving && !d_node.config.full_duplex))
         return std::nullopt;
-    }
     earliest first;
-    if (d_carrier_since) {
+    if (d_carrier_since)
         first.add(timer::carrier, *d_carrier_since + longest_carrier);
-    } else if (d_waiting && !d_receiving) {
+    else if (d_waiting && !d_receiving)
         first.add(timer::answer, d_answer_by);
-    }
-    if (const auto s = next()) {
+    if (const auto s = next())
         first.add(timer::turn, s->at);
-    }
     return first.get();
 }
 

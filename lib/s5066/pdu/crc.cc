@@ -14,9 +14,8 @@ constexpr std::array<T, 256> reflected_table(T poly)
     std::array<T, 256> t{};
     for (unsigned i = 0; i < 256; ++i) {
         T r = static_cast<T>(i);
-        for (int b = 0; b < 8; ++b) {
+        for (int b = 0; b < 8; ++b)
             r = static_cast<T>(r & 1 ? (r >> 1) ^ poly : r >> 1);
-        }
         t[i] = r;
     }
     return t;
@@ -29,9 +28,8 @@ template <typename T>
 T run(const std::array<T, 256>& table, const uint8_t* p, size_t n)
 {
     T r = 0;
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i)
         r = static_cast<T>(table[(r ^ p[i]) & 0xff] ^ (r >> 8));
-    }
     return r;
 }
 

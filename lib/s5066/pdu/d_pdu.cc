@@ -89,9 +89,8 @@ bool opaque(d_pdu_type type, bool large) { return is_large(type) && !large; }
 
 size_t part_octets(const d_pdu& d)
 {
-    if (opaque(d.type, d.large)) {
+    if (opaque(d.type, d.large))
         return d.other.size();
-    }
     switch (d.type) {
     case t::large_ack_only:
     case t::large_data_ack:
@@ -123,9 +122,8 @@ unsigned bit(bool b, int position) { return b ? 1u << position : 0u; }
 void write_addresses(octet_writer& w, uint32_t dst, uint32_t src, unsigned m)
 {
     const uint64_t both = uint64_t(dst) << (4 * m) | src;
-    for (unsigned i = m; i-- > 0;) {
+    for (unsigned i = m; i-- > 0;)
         w.u8(static_cast<unsigned>(both >> (8 * i) & 0xff));
-    }
 }
 
 void write_arq(octet_writer& w, const arq_header& a, size_t size)
@@ -137,13 +135,11 @@ void write_arq(octet_writer& w, const arq_header& a, size_t size)
 
 void write_selective(octet_writer& w, const ack_header& a)
 {
-    if (a.from > 0) {
+    if (a.from > 0)
         w.u16(a.from);
-    }
     w.bytes(a.selective);
-    if (a.from > 0) {
+    if (a.from > 0)
         w.u8(0);
-    }
 }
 
 void write_part(octet_writer& w, const d_pdu& d)
@@ -222,9 +218,8 @@ void read_selective(octet_reader& r, size_t octets, bool large, ack_header& a)
 {
     a.selective = r.bytes(octets);
     auto& s = a.selective;
-    if (!large || s.size() <= continuation_octets || s.back() != 0) {
+    if (!large || s.size() <= continuation_octets || s.back() != 0)
         return;
-    }
     const auto from = static_cast<uint16_t>(s[0] << 8 | s[1]);
     if (from > 0) {
         a.from = from;
@@ -350,9 +345,8 @@ std::vector<uint8_t> encode(const d_pdu& d)
         part > (opaque(d.type, d.large) ? longest_unknown : longest_part(d.type)) ||
         d.segment.size() > max_segment || d.eow > 0xfff || d.non_arq.c_pdu_id > 0xfff ||
         (!d.large && std::max({ d.arq.fsn, d.ack.rx_lwe, d.reset.new_rx_lwe }) > 0xff) ||
-        (!is_large(d.type) && d.ack.from > 0)) {
+        (!is_large(d.type) && d.ack.from > 0))
         return {};
-    }
     octet_writer w;
     w.u8(sync_0);
     w.u8(sync_1);
@@ -368,9 +362,8 @@ std::vector<uint8_t> encode(const d_pdu& d)
     if (has_segment(d.type) && !opaque(d.type, d.large)) {
         w.bytes(d.segment);
         const uint32_t s = crc32(d.segment.data(), d.segment.size());
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < 4; ++i)
             w.u8(s >> (8 * i) & 0xff);
-        }
     }
     return std::move(w.out());
 }
@@ -388,18 +381,16 @@ check_header(const uint8_t* p, size_t n, size_t& need, bool large)
     const auto type = static_cast<d_pdu_type>(p[2] >> 4);
     const size_t least = opaque(type, large) ? 0 : fixed_part(type);
     const size_t most = opaque(type, large) ? longest_unknown : longest_part(type);
-    if (p[0] != sync_0 || p[1] != sync_1 || m == 0 || h < 6 + least || h > 6 + most) {
+    if (p[0] != sync_0 || p[1] != sync_1 || m == 0 || h < 6 + least || h > 6 + most)
         return std::nullopt;
-    }
     d_pdu_extent e;
     e.header = 2 + h + m;
     if (n < e.header) {
         need = e.header;
         return std::nullopt;
     }
-    if (crc16(p + 2, e.header - 2) != 0) {
+    if (crc16(p + 2, e.header - 2) != 0)
         return std::nullopt;
-    }
     const bool segmented = has_segment(type) && !opaque(type, large);
     e.total = e.header + (segmented ? segment_size(p, m) + 4 : 0);
     return e;
@@ -409,9 +400,8 @@ std::optional<d_pdu> decode_d_pdu(const uint8_t* p, size_t n, bool large)
 {
     size_t need = 0;
     const auto e = check_header(p, n, need, large);
-    if (!e) {
+    if (!e)
         return std::nullopt;
-    }
     d_pdu d;
     d.type = static_cast<d_pdu_type>(p[2] >> 4);
     d.large = large && is_large(d.type);
@@ -420,9 +410,8 @@ std::optional<d_pdu> decode_d_pdu(const uint8_t* p, size_t n, bool large)
     const unsigned m = p[5] >> 5;
     d.address_size = static_cast<uint8_t>(m);
     uint64_t both = 0;
-    for (unsigned i = 0; i < m; ++i) {
+    for (unsigned i = 0; i < m; ++i)
         both = both << 8 | p[6 + i];
-    }
     const uint32_t mask = m == 7 ? 0x0fffffffu : (1u << (4 * m)) - 1;
     d.src = address::node(static_cast<uint32_t>(both) & mask);
     const auto dst = static_cast<uint32_t>(both >> (4 * m)) & mask;
@@ -435,12 +424,10 @@ std::optional<d_pdu> decode_d_pdu(const uint8_t* p, size_t n, bool large)
         const size_t there = std::min(size, n - e->header);
         d.segment.assign(p + e->header, p + e->header + there);
         d.segment_ok = n >= e->total && crc32(p + e->header, size + 4) == 0;
-        if (n >= e->total) {
+        if (n >= e->total)
             d.segment_crc.assign(p + e->header + size, p + e->total);
-        }
-        if (there < size) {
+        if (there < size)
             d.segment.resize(size);
-        }
     }
     return d;
 }

@@ -13,9 +13,8 @@ constexpr unsigned sync_word = 0xeb90;
 unsigned wrong_bits(unsigned w)
 {
     unsigned n = 0;
-    for (unsigned x = w ^ sync_word; x != 0; x &= x - 1) {
+    for (unsigned x = w ^ sync_word; x != 0; x &= x - 1)
         ++n;
-    }
     return n;
 }
 
@@ -59,10 +58,8 @@ bool d_pdu_deframer::find_sync()
         uint8_t w[2];
         copy_octets(w, 2);
         const unsigned word = static_cast<unsigned>(w[1] << 8 | w[0]);
-        if (word == sync_word ||
-            (d_sync_errors > 0 && wrong_bits(word) <= d_sync_errors)) {
+        if (word == sync_word || (d_sync_errors > 0 && wrong_bits(word) <= d_sync_errors))
             return true;
-        }
         ++d_bit;
     }
     return false;
@@ -71,9 +68,8 @@ bool d_pdu_deframer::find_sync()
 // True for a D_PDU of large windows in our layout.
 bool d_pdu_deframer::is_ours(const uint8_t* head, size_t n) const
 {
-    if (!d_reads_large || n < 3 || !is_large(static_cast<d_pdu_type>(head[2] >> 4))) {
+    if (!d_reads_large || n < 3 || !is_large(static_cast<d_pdu_type>(head[2] >> 4)))
         return false;
-    }
     size_t need = 0;
     const auto d = decode_d_pdu(head, n);
     return d && d_reads_large(d->src, d->dst) && check_header(head, n, need, true);
@@ -90,17 +86,15 @@ std::optional<received_d_pdu> d_pdu_deframer::take(bool at_end)
         size_t need = 0;
         const bool large = is_ours(head, n);
         const auto e = check_header(head, n, need, large);
-        if (!e && need > n && !at_end) {
+        if (!e && need > n && !at_end)
             return std::nullopt;
-        }
         if (!e) {
             ++d_false_syncs;
             ++d_bit;
             continue;
         }
-        if (there < e->total && !at_end) {
+        if (there < e->total && !at_end)
             return std::nullopt;
-        }
         received_d_pdu r;
         r.octets.resize(std::min(there, e->total));
         copy_octets(r.octets.data(), r.octets.size());

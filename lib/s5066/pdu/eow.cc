@@ -69,9 +69,8 @@ unsigned interleaver_cs(const mode& m)
 std::optional<management_message> encode_rate_request(const mode& m, rate_other other)
 {
     const auto& codes = facts(m).eow7_codes;
-    if (codes.empty()) {
+    if (codes.empty())
         return std::nullopt;
-    }
     management_message r;
     const auto il = interleaver_code(m.il);
     for (unsigned i = 0; i < std::size(rates); ++i) {
@@ -85,9 +84,8 @@ std::optional<management_message> encode_rate_request(const mode& m, rate_other 
     r.eow = make_eow(eow_type::high_rate_request, codes.front() << 3 | channels);
     const auto rate = static_cast<uint32_t>(m.rate_bps);
     const unsigned cs = interleaver_cs(m);
-    for (int shift = 24; shift >= 0; shift -= 8) {
+    for (int shift = 24; shift >= 0; shift -= 8)
         r.extended.push_back(static_cast<uint8_t>(rate >> shift));
-    }
     r.extended.push_back(static_cast<uint8_t>(cs >> 8));
     r.extended.push_back(static_cast<uint8_t>(cs));
     return r;
@@ -98,23 +96,20 @@ std::optional<rate_parameters> decode_rate_request(const management_message& m)
     rate_parameters p;
     const unsigned contents = m.eow & 0xff;
     if (eow_kind(m.eow) == static_cast<unsigned>(eow_type::rate_request)) {
-        if (contents >> 4 >= std::size(rates) || (contents >> 2 & 3) > il_long) {
+        if (contents >> 4 >= std::size(rates) || (contents >> 2 & 3) > il_long)
             return std::nullopt;
-        }
         p.rate_bps = rates[contents >> 4];
         p.interleaver_code = contents >> 2 & 3;
         p.other = static_cast<rate_other>(contents & 3);
         return p;
     }
     if (eow_kind(m.eow) != static_cast<unsigned>(eow_type::high_rate_request) ||
-        m.extended.size() != high_rate_octets) {
+        m.extended.size() != high_rate_octets)
         return std::nullopt;
-    }
     const auto& e = m.extended;
     const uint32_t rate = uint32_t(e[0]) << 24 | uint32_t(e[1]) << 16 | e[2] << 8 | e[3];
-    if (rate > 1000000) {
+    if (rate > 1000000)
         return std::nullopt;
-    }
     p.high_rate = true;
     p.waveform = contents >> 3;
     p.channels = contents & 7 ? contents & 7 : 8;
@@ -136,16 +131,14 @@ std::optional<mode> find_mode(const rate_parameters& p, uint8_t& why)
     }
     bool rate = false, il = false;
     for (const mode& m : mode::all()) {
-        if (facts(m).eow7_codes.empty()) {
+        if (facts(m).eow7_codes.empty())
             continue;
-        }
         const bool same_il = p.high_rate ? interleaver_cs(m) == p.interleaver_cs
                                          : interleaver_code(m.il) == p.interleaver_code;
         const bool same_rate =
             m.rate_bps == p.rate_bps && (!p.high_rate || has_code(m, p.waveform));
-        if (same_rate && same_il) {
+        if (same_rate && same_il)
             return m;
-        }
         rate |= same_rate;
         il |= same_il;
     }
@@ -174,15 +167,12 @@ const std::vector<int>& wideband_rates(int bandwidth_hz)
 {
     static const auto all = [] { // cached: needed for every D_PDU
         std::map<int, std::set<int>> found;
-        for (const mode& m : mode::all()) {
-            if (facts(m).many_bandwidths) {
+        for (const mode& m : mode::all())
+            if (facts(m).many_bandwidths)
                 found[m.bandwidth_hz].insert(m.rate_bps);
-            }
-        }
         std::map<int, std::vector<int>> lists;
-        for (const auto& [bandwidth, rates_there] : found) {
+        for (const auto& [bandwidth, rates_there] : found)
             lists[bandwidth].assign(rates_there.begin(), rates_there.end());
-        }
         return lists;
     }();
     static const std::vector<int> none;
@@ -197,9 +187,8 @@ std::optional<uint16_t> encode_wideband_advice(const mode& m)
     const auto il =
         std::find(wideband_interleavers.begin(), wideband_interleavers.end(), m.il);
     if (rate == list.end() || rate - list.begin() >= std::ptrdiff_t(max_rates) ||
-        il == wideband_interleavers.end()) {
+        il == wideband_interleavers.end())
         return std::nullopt;
-    }
     return make_eow(
         eow_type::wideband_advice,
         static_cast<unsigned>(rate - list.begin()) << 4 |
@@ -212,9 +201,8 @@ std::optional<mode> decode_wideband_advice(uint16_t eow, int bandwidth_hz)
     const auto& list = wideband_rates(bandwidth_hz);
     const size_t rate = eow >> 4 & 0xf;
     const unsigned code = eow & 3;
-    if (rate >= list.size() || code < advice_of_length_7) {
+    if (rate >= list.size() || code < advice_of_length_7)
         return std::nullopt;
-    }
     // Waveform 0 has no ultra short interleaver.
     const auto& all = mode::all();
     const auto it = std::find_if(all.begin(), all.end(), [&](const mode& m) {
@@ -229,14 +217,12 @@ std::optional<mode> decode_wideband_advice(uint16_t eow, int bandwidth_hz)
 
 std::optional<uint16_t> encode_rate_advice(const mode& m)
 {
-    if (facts(m).many_bandwidths) {
+    if (facts(m).many_bandwidths)
         return encode_wideband_advice(m);
-    }
     const auto il = interleaver_code(m.il);
     const auto rate = std::find(std::begin(rates), std::end(rates), m.rate_bps);
-    if (facts(m).eow7_codes.empty() || !il || *il == il_none || rate == std::end(rates)) {
+    if (facts(m).eow7_codes.empty() || !il || *il == il_none || rate == std::end(rates))
         return std::nullopt;
-    }
     return make_eow(eow_type::rate_request,
                     static_cast<unsigned>(rate - std::begin(rates)) << 4 | *il << 2 |
                         static_cast<unsigned>(rate_other::advisory));
@@ -244,14 +230,12 @@ std::optional<uint16_t> encode_rate_advice(const mode& m)
 
 std::optional<mode> decode_rate_advice(uint16_t eow, int bandwidth_hz)
 {
-    if (eow_kind(eow) == static_cast<unsigned>(eow_type::wideband_advice)) {
+    if (eow_kind(eow) == static_cast<unsigned>(eow_type::wideband_advice))
         return decode_wideband_advice(eow, bandwidth_hz);
-    }
     const auto p = decode_rate_request({ eow, {} });
     if (!p || p->high_rate || p->other < rate_other::advisory ||
-        p->interleaver_code == il_none) {
+        p->interleaver_code == il_none)
         return std::nullopt;
-    }
     uint8_t why = rate_reason_none;
     return find_mode(*p, why);
 }

@@ -25,30 +25,24 @@ bool has_u_pdu(s_pdu_type t)
 
 std::vector<uint8_t> encode(const s_pdu& s)
 {
-    if (s.low > 15 || s.src_sap > 15 || s.dst_sap > 15) {
+    if (s.low > 15 || s.src_sap > 15 || s.dst_sap > 15)
         return {};
-    }
     octet_writer w;
     w.u8(static_cast<unsigned>(s.type) << 4 | s.low);
-    if (names_saps(s.type)) {
+    if (names_saps(s.type))
         w.u8(static_cast<unsigned>(s.src_sap) << 4 | s.dst_sap);
-    }
     if (s.is_data()) {
-        if (s.ttd && s.ttd->day_mod_16 > 15) {
+        if (s.ttd && s.ttd->day_mod_16 > 15)
             return {};
-        }
         w.u8((s.confirm_required ? 0x80u : 0u) |
              (s.ttd ? 0x40u | s.ttd->day_mod_16 : 0u));
-        if (s.ttd) {
+        if (s.ttd)
             w.u16(s.ttd->half_gmt_s);
-        }
     }
-    if (has_id(s.type)) {
+    if (has_id(s.type))
         w.u32(s.id);
-    }
-    if (has_u_pdu(s.type)) {
+    if (has_u_pdu(s.type))
         w.bytes(s.u_pdu);
-    }
     return std::move(w.out());
 }
 
@@ -57,9 +51,8 @@ std::optional<s_pdu> decode_s_pdu(const uint8_t* p, size_t n)
     octet_reader r(p, n);
     s_pdu s;
     const uint8_t o = r.u8();
-    if (o >> 4 > static_cast<uint8_t>(s_pdu_type::compact_confirm)) {
+    if (o >> 4 > static_cast<uint8_t>(s_pdu_type::compact_confirm))
         return std::nullopt;
-    }
     s.type = static_cast<s_pdu_type>(o >> 4);
     s.low = o & 0xf;
     if (names_saps(s.type)) {
@@ -77,15 +70,12 @@ std::optional<s_pdu> decode_s_pdu(const uint8_t* p, size_t n)
             s.ttd = ttd;
         }
     }
-    if (has_id(s.type)) {
+    if (has_id(s.type))
         s.id = r.u32();
-    }
-    if (has_u_pdu(s.type)) {
+    if (has_u_pdu(s.type))
         s.u_pdu = r.rest();
-    }
-    if (!r.ok()) {
+    if (!r.ok())
         return std::nullopt;
-    }
     return s;
 }
 

@@ -193,9 +193,8 @@ P read_code_and_link(octet_reader& r, uint8_t P::*code)
 //! Reads the last field, whose length must match the octets left.
 bool read_u_pdu(octet_reader& r, size_t n, std::vector<uint8_t>& u)
 {
-    if (!r.ok() || n != r.left()) {
+    if (!r.ok() || n != r.left())
         return false;
-    }
     u = r.bytes(n);
     return true;
 }
@@ -213,9 +212,8 @@ std::optional<s_primitive> read_unidata_request(octet_reader& r, bool expedited)
     p.mode = read_service(hi << 4 | lo >> 4);
     p.ttl = (lo & 0xf) << 16 | r.u16();
     const size_t n = r.u16();
-    if (!read_u_pdu(r, n, p.u_pdu)) {
+    if (!read_u_pdu(r, n, p.u_pdu))
         return std::nullopt;
-    }
     return p;
 }
 
@@ -247,9 +245,8 @@ std::optional<s_primitive> read_unidata_indication(octet_reader& r, bool expedit
     } else if (r.left() == n + 4) {
         r.u32(); // the two empty counts that Edition 1 servers send
     }
-    if (!read_u_pdu(r, n, p.u_pdu)) {
+    if (!read_u_pdu(r, n, p.u_pdu))
         return std::nullopt;
-    }
     return p;
 }
 
@@ -260,14 +257,12 @@ std::optional<P> read_response(octet_reader& r, bool expedited, uint8_t* reason)
     p.expedited = expedited;
     const uint8_t o = r.u8();
     p.dst_sap = o & 0xf;
-    if (reason) {
+    if (reason)
         *reason = o >> 4;
-    }
     p.dst = read_address(r);
     const size_t n = r.u16();
-    if (!read_u_pdu(r, n, p.u_pdu)) {
+    if (!read_u_pdu(r, n, p.u_pdu))
         return std::nullopt;
-    }
     return p;
 }
 
@@ -303,9 +298,8 @@ std::optional<s_primitive> read_rejected(octet_reader& r, bool expedited)
 {
     uint8_t reason = 0;
     auto p = read_response<s_unidata_request_rejected>(r, expedited, &reason);
-    if (p) {
+    if (p)
         p->reason = reason;
-    }
     return p;
 }
 
@@ -389,9 +383,8 @@ uint8_t primitive_type(const s_primitive& p)
             if constexpr (std::is_same_v<T, s_unidata_request> ||
                           std::is_same_v<T, s_unidata_indication> ||
                           std::is_same_v<T, s_unidata_request_confirm> ||
-                          std::is_same_v<T, s_unidata_request_rejected>) {
+                          std::is_same_v<T, s_unidata_request_rejected>)
                 type = static_cast<uint8_t>(type + (v.expedited ? 4 : 0));
-            }
         },
         p);
     return type;
@@ -436,9 +429,8 @@ std::vector<uint8_t> encode(const s_primitive& p, int address_size)
     body_writer w(address_size);
     std::visit(w, p);
     const size_t size = w.out().size() + 1;
-    if (!w.ok() || size > 0xffff) {
+    if (!w.ok() || size > 0xffff)
         return {};
-    }
     octet_writer f;
     f.u8(preamble_0);
     f.u8(preamble_1);
@@ -452,15 +444,13 @@ std::vector<uint8_t> encode(const s_primitive& p, int address_size)
 std::optional<s_primitive> decode_primitive(const uint8_t* p, size_t n)
 {
     if (n < sis_header_octets + 1 || p[0] != preamble_0 || p[1] != preamble_1 ||
-        p[2] != 0 || n != sis_header_octets + (size_t(p[3]) << 8 | p[4])) {
+        p[2] != 0 || n != sis_header_octets + (size_t(p[3]) << 8 | p[4]))
         return std::nullopt;
-    }
     octet_reader r(p + sis_header_octets, n - sis_header_octets);
     const uint8_t type = r.u8();
     auto v = read_body(type, r);
-    if (!v || !r.ok() || r.left() != 0) {
+    if (!v || !r.ok() || r.left() != 0)
         return std::nullopt;
-    }
     return v;
 }
 

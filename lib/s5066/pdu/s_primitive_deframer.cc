@@ -54,23 +54,20 @@ std::string sis_size_fault::to_string() const
 
 std::optional<sis_size_fault> find_size_fault(const uint8_t* p, size_t n)
 {
-    if (n <= sis_header_octets) {
+    if (n <= sis_header_octets)
         return std::nullopt;
-    }
     const auto u16 = [p](size_t at) { return size_t(p[at]) << 8 | p[at + 1]; };
     const auto swapped = [](size_t v) { return (v & 0xff) << 8 | v >> 8; };
     sis_size_fault f;
     f.size = u16(3);
     f.type = p[sis_header_octets];
     const auto layout = layout_of(f.type);
-    if (!layout.fixed) {
+    if (!layout.fixed)
         return std::nullopt;
-    }
     f.right = layout.fixed;
     if (layout.length_at) {
-        if (f.size >= f.right && n < layout.length_at + 2) {
+        if (f.size >= f.right && n < layout.length_at + 2)
             return std::nullopt;
-        }
         if (n >= layout.length_at + 2) {
             const size_t length = u16(layout.length_at);
             f.right += length;
@@ -83,9 +80,8 @@ std::optional<sis_size_fault> find_size_fault(const uint8_t* p, size_t n)
         if (layout.mode_at && f.size >= f.right &&
             (p[layout.mode_at] >> 4 ==
                  static_cast<int>(transmission_mode::non_arq_with_errors) ||
-             f.size == f.right + 4)) {
+             f.size == f.right + 4))
             return std::nullopt;
-        }
     } else {
         f.swapped = swapped(f.size) == f.right;
     }
@@ -96,9 +92,8 @@ void sis_deframer::push(const uint8_t* p, size_t n)
 {
     d_buf.erase(d_buf.begin(), d_buf.begin() + static_cast<std::ptrdiff_t>(d_pos));
     d_pos = 0;
-    if (!d_foreign) {
+    if (!d_foreign)
         d_buf.insert(d_buf.end(), p, p + n);
-    }
 }
 
 std::optional<std::vector<uint8_t>> sis_deframer::next()
@@ -112,18 +107,16 @@ std::optional<std::vector<uint8_t>> sis_deframer::next()
             skip();
             continue;
         }
-        if (n < sis_header_octets) {
+        if (n < sis_header_octets)
             return std::nullopt;
-        }
         if (const auto fault = find_size_fault(p, n)) {
             d_size_fault = fault;
             skip();
             continue;
         }
         const size_t total = sis_header_octets + (size_t(p[3]) << 8 | p[4]);
-        if (n < total) {
+        if (n < total)
             return std::nullopt;
-        }
         d_hunting = false;
         d_begun = true;
         d_pos += total;

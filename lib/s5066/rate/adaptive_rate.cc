@@ -97,9 +97,8 @@ const mode_set& adaptive_rate_policy::modes_for(const station& s) const
 
 adaptive_rate_policy::station& adaptive_rate_policy::of(address peer)
 {
-    if (d_stations.size() >= max_stations && d_stations.count(peer.raw()) == 0) {
+    if (d_stations.size() >= max_stations && d_stations.count(peer.raw()) == 0)
         d_stations.erase(d_stations.begin());
-    }
     return d_stations.try_emplace(peer.raw(), d_window).first->second;
 }
 
@@ -115,9 +114,8 @@ void adaptive_rate_policy::on_new_channel(address peer)
 void adaptive_rate_policy::on_reads_5069(address peer, bool yes)
 {
     station& s = of(peer);
-    if (s.reads_5069 && !yes) { // what it advised is of no use now
+    if (s.reads_5069 && !yes) // what it advised is of no use now
         s.advised.reset();
-    }
     s.reads_5069 = yes;
 }
 
@@ -139,12 +137,10 @@ mode adaptive_rate_policy::below(const mode_set& modes, const mode& m, double db
 {
     const bool far = needed_db(m) - db < needed_db(modes.lowest) - fall_db;
     const mode* found = far ? &modes.lowest : &modes.data.front();
-    for (const mode& c : modes.data) {
+    for (const mode& c : modes.data)
         if (!is_long(c) && needed_db(c) <= needed_db(m) - db &&
-            needed_db(c) >= needed_db(*found)) {
+            needed_db(c) >= needed_db(*found))
             found = &c;
-        }
-    }
     return *found;
 }
 
@@ -166,20 +162,16 @@ mode adaptive_rate_policy::data_mode(const station& s, const tx_context& c)
         d_why = fails ? mode_reason::advice_fails : mode_reason::advice;
         const bool ours =
             std::find(modes.begin(), modes.end(), *s.advised) != modes.end();
-        if (ours && !fails) {
+        if (ours && !fails)
             return *s.advised;
-        }
         // Nearest mode of our own range that is not faster.
         std::vector<mode> list;
-        for (const mode& m : modes) {
+        for (const mode& m : modes)
             if (m.rate_bps <= s.advised->rate_bps &&
-                (!is_long(m) || is_long(*s.advised)) && !fails_there(s, m)) {
+                (!is_long(m) || is_long(*s.advised)) && !fails_there(s, m))
                 list.push_back(m);
-            }
-        }
-        if (list.empty()) {
+        if (list.empty())
             return modes.front();
-        }
         // The peer cannot know that its advice fails, since nothing of it arrives.
         return fails ? s.out.best(list) : list.back();
     }
@@ -220,11 +212,9 @@ std::vector<mode> adaptive_rate_policy::robust_modes(const station& s) const
 {
     const double limit_db = answer_limit_db(s);
     std::vector<mode> list;
-    for (const mode& m : modes_for(s).acks) {
-        if (list.empty() || needed_db(m) <= limit_db) {
+    for (const mode& m : modes_for(s).acks)
+        if (list.empty() || needed_db(m) <= limit_db)
             list.push_back(m);
-        }
-    }
     return list;
 }
 
@@ -232,11 +222,9 @@ std::vector<mode> adaptive_rate_policy::within_reach(const station& s) const
 {
     const double limit_db = s.reaches_db.value_or(1e9);
     std::vector<mode> list;
-    for (const mode& m : modes_for(s).ladder) {
-        if (list.empty() || needed_db(m) <= limit_db) {
+    for (const mode& m : modes_for(s).ladder)
+        if (list.empty() || needed_db(m) <= limit_db)
             list.push_back(m);
-        }
-    }
     return list;
 }
 
@@ -244,12 +232,10 @@ std::vector<mode> adaptive_rate_policy::within_reach(const station& s) const
 // again.
 void adaptive_rate_policy::note_answer(station& s, const reception& r)
 {
-    if (!s.reaches_db) {
+    if (!s.reaches_db)
         s.reaches_db = needed_db(r.m);
-    }
-    if (!s.answered || !r.read) {
+    if (!s.answered || !r.read)
         return;
-    }
     s.answer_lost = r.again;
     const double answered_db = needed_db(*s.answered);
     s.reaches_db = s.answer_lost ? std::min(answered_db - fall_db, needed_db(r.m))
@@ -263,9 +249,8 @@ mode adaptive_rate_policy::message_mode(const station& s,
 {
     const size_t octets = c.backlog_octets + ack_octets;
     if (!s.in.known() || c.silent_rounds > 0 || c.backlog_octets == 0 ||
-        octets > kernel::timing_of(bulk).octets_in(1)) {
+        octets > kernel::timing_of(bulk).octets_in(1))
         return bulk;
-    }
     auto list = robust_modes(s);
     list.push_back(bulk);
     return s.in.soonest(list, octets, lost_answer_s);
@@ -283,9 +268,8 @@ mode adaptive_rate_policy::choose(station_time, const tx_context& c)
     }
     const mode bulk = data_mode(s, c);
     const mode m = message_mode(s, c, bulk);
-    if (m != bulk) {
+    if (m != bulk)
         d_why = mode_reason::soonest;
-    }
     if (!c.ack_only) {
         s.last = m;
         s.sent = true;
@@ -305,12 +289,10 @@ double adaptive_rate_policy::longest_s(const tx_context& c) const
     const auto it = d_stations.find(c.peer.raw());
     const bool known =
         it != d_stations.end() && (it->second.advised || it->second.out.known());
-    if (c.peer.is_group()) {
+    if (c.peer.is_group())
         return max_eot_s;
-    }
-    if (!known) {
+    if (!known)
         return first_s;
-    }
     const station& s = it->second;
     if (proven(s, s.last)) {
         const bool fell =
@@ -328,9 +310,8 @@ void adaptive_rate_policy::on_reception(station_time, address peer, const recept
     station& s = of(peer);
     note_answer(s, r);
     s.answered = r.read ? std::nullopt : s.answered;
-    if (r.read) {
+    if (r.read)
         s.in.on_blocks(r.m, r.block_snr_db, r.doppler_hz);
-    }
     s.in.on_d_pdus(r.m, r.good_d_pdus, r.lost_d_pdus, r.d_pdu_octets);
     if (r.good_d_pdus + r.lost_d_pdus > 0) {
         const bool failed = lost_nearly_all * r.good_d_pdus < r.lost_d_pdus;
@@ -341,9 +322,8 @@ void adaptive_rate_policy::on_reception(station_time, address peer, const recept
         // Fading is the same in both directions. The level differs as the two advised
         // modes do.
         auto there_db = r.block_snr_db;
-        for (double& db : there_db) {
+        for (double& db : there_db)
             db += better_there_db(s);
-        }
         s.out.on_blocks(r.m, there_db, r.doppler_hz);
     }
     try_faster(s, r);
@@ -385,30 +365,26 @@ void adaptive_rate_policy::try_faster(station& s, const reception& r) const
     }
     if (r.m != *s.wanted || r.lost_d_pdus > 0 ||
         8 * r.d_pdu_octets * r.good_d_pdus < r.m.rate_bps * whole_s ||
-        ++s.faster.whole < s.faster.whole_before_try) {
+        ++s.faster.whole < s.faster.whole_before_try)
         return;
-    }
     std::vector<mode> faster;
     const auto modes = allowed(s);
     std::copy_if(modes.begin(),
                  modes.end(),
                  std::back_inserter(faster),
                  [&](const mode& m) { return m.rate_bps > r.m.rate_bps; });
-    if (faster.empty()) {
+    if (faster.empty())
         return;
-    }
     const mode candidate = s.in.best(faster);
-    if (s.in.goodput_bps(candidate) >= worth_a_try * s.in.goodput_bps(r.m)) {
+    if (s.in.goodput_bps(candidate) >= worth_a_try * s.in.goodput_bps(r.m))
         s.wanted = s.faster.tried = candidate;
-    }
 }
 
 void adaptive_rate_policy::on_frames(station_time, address peer, const sent_data& d)
 {
     station& s = of(peer);
-    if (!s.sent || d.sent == 0) {
+    if (!s.sent || d.sent == 0)
         return;
-    }
     const auto& [m, sent, lost, octets, lost_at_end] = d;
     s.out.on_d_pdus(m, sent - lost, lost, octets);
     // One D_PDU alone tells little.
@@ -416,9 +392,8 @@ void adaptive_rate_policy::on_frames(station_time, address peer, const sent_data
         s.proven.reset(); // the channel may have become worse in between
     } else if (2 * lost <= sent) {
         s.proven = m;
-        if (++s.since_fall >= 2) {
+        if (++s.since_fall >= 2)
             s.fell_from.reset();
-        }
     }
     s.failed_there.on_reception(m, sent == lost, s.out.mean_db());
     if (sent > lost && m == s.unheard_in) {
@@ -438,9 +413,8 @@ void adaptive_rate_policy::on_frames(station_time, address peer, const sent_data
 void adaptive_rate_policy::on_silence(station_time, address peer)
 {
     station& s = of(peer);
-    if (!s.sent) {
+    if (!s.sent)
         return;
-    }
     s.out.on_nothing(s.last);
     s.fell_from = s.proven ? s.proven : s.fell_from;
     s.since_fall = 0;
@@ -458,18 +432,16 @@ void adaptive_rate_policy::on_silence(station_time, address peer)
 void adaptive_rate_policy::on_advice(station_time, address peer, const mode& m)
 {
     station& s = of(peer);
-    if (!s.advised || *s.advised != m) {
+    if (!s.advised || *s.advised != m)
         s.advised_fails = s.advised_fails && needed_db(m) >= needed_db(s.last);
-    }
     s.advised = m;
 }
 
 std::optional<mode> adaptive_rate_policy::advice(address peer) const
 {
     const auto it = d_stations.find(peer.raw());
-    if (it == d_stations.end() || !it->second.in.known()) {
+    if (it == d_stations.end() || !it->second.in.known())
         return std::nullopt;
-    }
     return it->second.wanted;
 }
 
@@ -477,14 +449,12 @@ std::optional<size_t> adaptive_rate_policy::segment_octets(address peer,
                                                            const mode& m) const
 {
     const auto it = d_stations.find(peer.raw());
-    if (it == d_stations.end() || !it->second.out.known()) {
+    if (it == d_stations.end() || !it->second.out.known())
         return std::nullopt;
-    }
     const station& s = it->second;
     const size_t best = s.out.segment_octets(m);
-    if (!s.proven || proven(s, m)) {
+    if (!s.proven || proven(s, m))
         return best;
-    }
     const auto piece = static_cast<size_t>(m.rate_bps * first_s / 8 / trial_d_pdus);
     return std::max(best, std::min(s.out.segment_octets(*s.proven), piece));
 }

@@ -39,9 +39,8 @@ double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 // Share of bad blocks at the fraction t of the way from a to b.
 double share_between(double a, double b, double t)
 {
-    if (a == b || t <= 0) {
+    if (a == b || t <= 0)
         return a;
-    }
     return normal_cdf(normal_quantile(a) + t * (normal_quantile(b) - normal_quantile(a)));
 }
 
@@ -84,9 +83,8 @@ mode narrow_waveform(const mode& m)
         double least = 1e9;
         for (const mode& c : mode::all()) {
             if (c.family != m.family || c.bandwidth_hz != narrow_hz || c.il != m.il ||
-                c.constraint_length != m.constraint_length) {
+                c.constraint_length != m.constraint_length)
                 continue;
-            }
             const auto d = kernel::describe(c);
             const bool other = d.alphabet.bits != wide.alphabet.bits ||
                                d.words.empty() != wide.words.empty();
@@ -114,14 +112,12 @@ void block_error_curves::add(const mode& m, const std::vector<block_error_point>
     const auto refuse = [&m](const std::string& why) {
         throw std::invalid_argument("block errors of " + m.to_string() + ": " + why);
     };
-    if (points.empty()) {
+    if (points.empty())
         refuse("no points");
-    }
     for (size_t i = 0; i < points.size(); ++i) {
         const auto& p = points[i];
-        if (i > 0 && !(p.snr_db > points[i - 1].snr_db)) {
+        if (i > 0 && !(p.snr_db > points[i - 1].snr_db))
             refuse("SNR " + std::to_string(p.snr_db) + " dB does not rise");
-        }
         if (!share(p.lost, 1) || !share(p.bad, 1) || !share(p.ber_of_bad, 0.5)) {
             refuse("at " + std::to_string(p.snr_db) +
                    " dB: shares must be 0 to 1, bit errors of bad blocks 0 to 0.5");
@@ -131,9 +127,8 @@ void block_error_curves::add(const mode& m, const std::vector<block_error_point>
     curve = { m, points };
     curve.points.insert(curve.points.begin(), all_bad(points.front().snr_db - beyond_db));
     const auto& last = points.back();
-    if (last.bad == 0 && last.lost == 0) {
+    if (last.bad == 0 && last.lost == 0)
         curve.points.push_back({ last.snr_db + beyond_db, 0, 0, 0 });
-    }
 }
 
 block_error_curves::key block_error_curves::key_of(const mode& m)
@@ -171,17 +166,14 @@ const block_error_curves::measured_curve* block_error_curves::nearest(const mode
 
 block_error_curves::served block_error_curves::find(const mode& m) const
 {
-    if (const auto* curve = own(m)) {
+    if (const auto* curve = own(m))
         return { curve, curve_source::measured, 0 };
-    }
-    if (const auto* curve = nearest(m)) {
+    if (const auto* curve = nearest(m))
         return { curve, curve_source::interleaver, 0 };
-    }
     if (m.bandwidth_hz != narrow_hz) {
         auto s = find(narrow_waveform(m));
-        if (s.curve) {
+        if (s.curve)
             s.source = curve_source::derived;
-        }
         return s;
     }
     // The fastest mode that is not faster, of the same standard; without one, 4539 serves
@@ -196,10 +188,8 @@ block_error_curves::served block_error_curves::find(const mode& m) const
         const auto [family, bandwidth_hz, rate_bps, length, il] = entry.first;
         const int distance = std::abs(il - length_rank(m.il));
         const bool same = is_5069(entry.second.m) == is_5069(m);
-        if (bandwidth_hz != narrow_hz || rate_bps > m.rate_bps ||
-            (!same && !is_5069(m))) {
+        if (bandwidth_hz != narrow_hz || rate_bps > m.rate_bps || (!same && !is_5069(m)))
             continue;
-        }
         if (!best || std::tuple(same, rate_bps, -distance) >
                          std::tuple(best_same, best_rate_bps, -best_distance)) {
             best = &entry;
@@ -208,9 +198,8 @@ block_error_curves::served block_error_curves::find(const mode& m) const
             best_same = same;
         }
     }
-    if (!best) {
+    if (!best)
         return {};
-    }
     return { &best->second,
              curve_source::derived,
              shannon_db(m.rate_bps) - shannon_db(best_rate_bps) };
@@ -226,9 +215,8 @@ block_error_point block_error_curves::at(const mode& m, double snr_db) const
 {
     const auto s = find(m);
     const double at_db = snr_db - s.shift_db;
-    if (!s.curve || at_db <= s.curve->points.front().snr_db) {
+    if (!s.curve || at_db <= s.curve->points.front().snr_db)
         return all_bad(snr_db);
-    }
     const auto next = std::find_if(s.curve->points.begin(),
                                    s.curve->points.end(),
                                    [at_db](const auto& p) { return p.snr_db > at_db; });
@@ -252,17 +240,15 @@ block_error_point block_error_curves::at(const mode& m, double snr_db) const
 std::optional<double> block_error_curves::needed_db(const mode& m, double good) const
 {
     const auto s = find(m);
-    if (!s.curve) {
+    if (!s.curve)
         return std::nullopt;
-    }
     constexpr double step_db = 0.1;
     const double last_db = s.curve->points.back().snr_db + s.shift_db;
     for (double db = s.curve->points.front().snr_db + s.shift_db; db <= last_db + step_db;
          db += step_db) {
         const auto p = at(m, db);
-        if ((1 - p.lost) * (1 - p.bad) >= good) {
+        if ((1 - p.lost) * (1 - p.bad) >= good)
             return db;
-        }
     }
     return std::nullopt;
 }
@@ -295,11 +281,9 @@ std::map<std::string, block_error_curves, std::less<>> read_measured()
                                               r.ber_of_bad });
     }
     std::map<std::string, block_error_curves, std::less<>> curves;
-    for (const auto& [channel, modes] : points) {
-        for (const auto& [name, list] : modes) {
+    for (const auto& [channel, modes] : points)
+        for (const auto& [name, list] : modes)
             curves[channel].add(mode::parse(name), list);
-        }
-    }
     return curves;
 }
 
@@ -311,9 +295,8 @@ const block_error_curves& measured_block_errors(std::string_view channel)
     const auto found = all.find(channel);
     if (found == all.end()) {
         std::string known;
-        for (const auto& [name, curves] : all) {
+        for (const auto& [name, curves] : all)
             known += (known.empty() ? "" : ", ") + name;
-        }
         throw std::invalid_argument("channel '" + std::string(channel) +
                                     "': measured are " + known);
     }

@@ -24,14 +24,12 @@ size_t standard_of(const mode& m)
 void failed_modes::on_reception(const mode& m, bool failed, double level_db)
 {
     bar& own = d_bars[standard_of(m)];
-    for (bar& b : d_bars) {
+    for (bar& b : d_bars)
         b.left -= b.left > 0 ? 1 : 0;
-    }
-    if (failed) {
+    if (failed)
         own = { m.rate_bps, level_db, own.wait, std::min(2 * own.wait, max_wait) };
-    } else if (own.wait > 1 && m.rate_bps >= own.rate_bps) {
+    else if (own.wait > 1 && m.rate_bps >= own.rate_bps)
         own = {};
-    }
 }
 
 bool failed_modes::allows(const mode& m, double level_db) const

@@ -66,9 +66,8 @@ mode default_ack_mode(const mode& data)
     for (const auto il :
          { first, interleaver::very_short, interleaver::short_, interleaver::none }) {
         m.il = il;
-        if (exists()) {
+        if (exists())
             return m;
-        }
     }
     return data;
 }
@@ -84,9 +83,8 @@ std::vector<mode> shorter_interleavers(const mode& data)
         const auto il = std::exchange(m.il, data.il);
         const bool same = m == data;
         m.il = il;
-        if (same && il != interleaver::zero && block_s(m) < block_s(data)) {
+        if (same && il != interleaver::zero && block_s(m) < block_s(data))
             list.push_back(m);
-        }
     }
     return list;
 }
@@ -103,12 +101,10 @@ fixed_rate_policy::fixed_rate_policy(const mode& data,
     };
     auto others = d_messages;
     others.push_back(d_data);
-    for (const mode& m : others) {
+    for (const mode& m : others)
         if (length_s(d_call) < noticed_s ||
-            (length_s(m) >= noticed_s && length_s(m) < length_s(d_call))) {
+            (length_s(m) >= noticed_s && length_s(m) < length_s(d_call)))
             d_call = m;
-        }
-    }
 }
 
 double fixed_rate_policy::cost_s(const message& what,
@@ -145,9 +141,8 @@ mode fixed_rate_policy::message_mode(station& s, const tx_context& c) const
 {
     const size_t octets = c.backlog_octets + beside_octets;
     if (d_messages.empty() || !s.in.known() || c.silent_rounds > 0 ||
-        c.backlog_octets == 0 || octets > kernel::timing_of(d_data).octets_in(1)) {
+        c.backlog_octets == 0 || octets > kernel::timing_of(d_data).octets_in(1))
         return d_data;
-    }
     if (s.waits_left > 0) {
         --s.waits_left;
         return d_data;
@@ -161,13 +156,11 @@ mode fixed_rate_policy::choose(station_time, const tx_context& c)
 {
     d_why = mode_reason::setting;
     const auto it = d_stations.find(c.peer.raw());
-    if (it == d_stations.end()) {
+    if (it == d_stations.end())
         return !c.ack_only ? d_data : d_stations.empty() ? d_call : d_acks.front();
-    }
     station& s = it->second;
-    if (c.ack_only) {
+    if (c.ack_only)
         return d_acks.size() == 1 ? d_acks.front() : cheapest(s, acknowledgement, d_acks);
-    }
     const mode m = message_mode(s, c);
     s.sent_shorter.reset();
     if (m != d_data) {
@@ -180,17 +173,15 @@ mode fixed_rate_policy::choose(station_time, const tx_context& c)
 void fixed_rate_policy::on_frames(station_time, address peer, const sent_data& d)
 {
     const auto it = d_stations.find(peer.raw());
-    if (it != d_stations.end() && d.m != d_data && d.lost < d.sent) {
+    if (it != d_stations.end() && d.m != d_data && d.lost < d.sent)
         it->second.wait = 1;
-    }
 }
 
 void fixed_rate_policy::on_silence(station_time, address peer)
 {
     const auto it = d_stations.find(peer.raw());
-    if (it == d_stations.end() || !std::exchange(it->second.sent_shorter, std::nullopt)) {
+    if (it == d_stations.end() || !std::exchange(it->second.sent_shorter, std::nullopt))
         return;
-    }
     station& s = it->second;
     s.waits_left = s.wait;
     s.wait = std::min(2 * s.wait, max_wait);
@@ -199,9 +190,8 @@ void fixed_rate_policy::on_silence(station_time, address peer)
 void fixed_rate_policy::on_reception(station_time, address peer, const reception& r)
 {
     if (!r.read || r.block_snr_db.empty() ||
-        (d_stations.size() >= max_stations && d_stations.count(peer.raw()) == 0)) {
+        (d_stations.size() >= max_stations && d_stations.count(peer.raw()) == 0))
         return;
-    }
     station& s = d_stations[peer.raw()];
     s.in.on_blocks(r.m, r.block_snr_db);
     const auto& curves = measured_block_errors(steady);

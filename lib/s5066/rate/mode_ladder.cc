@@ -47,13 +47,11 @@ double share_without(const std::vector<promises>& kept,
 {
     double share = 1;
     for (size_t i = 0; i < all.size(); ++i) {
-        if (kept[k][i] < nearly_as_much * all[i] || all[i] < min_bps) {
+        if (kept[k][i] < nearly_as_much * all[i] || all[i] < min_bps)
             continue;
-        }
         double rest = 0;
-        for (size_t j = 0; j < kept.size(); ++j) {
+        for (size_t j = 0; j < kept.size(); ++j)
             rest = j == k ? rest : std::max(rest, kept[j][i]);
-        }
         share = std::min(share, rest / all[i]);
     }
     return share;
@@ -69,9 +67,11 @@ std::vector<mode> ladder_of(const std::vector<mode>& modes)
     promises all = kept.front();
     for (const auto& p : kept) {
         std::transform(
-            all.begin(), all.end(), p.begin(), all.begin(), [](double a, double b) {
-                return std::max(a, b);
-            });
+            all.begin(),
+            all.end(),
+            p.begin(),
+            all.begin(),
+            [](double a, double b) { return std::max(a, b); });
     }
     // Where nearly nothing arrives, promises tell nothing.
     const double min_bps = 0.1 * modes.front().rate_bps;
@@ -85,9 +85,8 @@ std::vector<mode> ladder_of(const std::vector<mode>& modes)
                 found = k;
             }
         }
-        if (most < nearly_as_much) {
+        if (most < nearly_as_much)
             break;
-        }
         left.erase(left.begin() + static_cast<std::ptrdiff_t>(found));
         kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(found));
     }
@@ -101,16 +100,14 @@ mode_set::mode_set(std::vector<mode> all, bool choose_all)
       }))
 {
     // Where the preambles of short interleavers are not found, the longest one is.
-    if (is_long(lowest)) {
+    if (is_long(lowest))
         acks.push_back(lowest);
-    }
     for (const mode& m : data) {
         if (!is_long(m)) {
             const mode a = default_ack_mode(m);
             acks.push_back(m);
-            if (a != m) {
+            if (a != m)
                 acks.push_back(a);
-            }
         }
     }
 }

@@ -113,9 +113,8 @@ mode_promises::mode_promises(const mode& m, unsigned window)
         const auto& channel = known_channels[c];
         const auto& curves = measured_block_errors(channel.curves);
         mode measured = m;
-        if (channel.slower_than_long && m.il == interleaver::long_) {
+        if (channel.slower_than_long && m.il == interleaver::long_)
             measured.il = interleaver::short_;
-        }
         for (size_t k = 0; k < steps; ++k) {
             const auto point =
                 curves.at(measured, lowest_db + step_db * static_cast<double>(k));
@@ -168,9 +167,8 @@ const mode_promises& mode_promises::of(const mode& m, unsigned window)
         all;
     const std::lock_guard<std::mutex> lock(guard);
     auto& p = all[{ m.to_string(), window }];
-    if (!p) {
+    if (!p)
         p.reset(new mode_promises(m, window));
-    }
     return *p;
 }
 

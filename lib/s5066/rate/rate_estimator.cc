@@ -77,9 +77,8 @@ const rate_estimator::weights& rate_estimator::prior()
                 w[c][k] = std::exp(-square(offset_db(k) / offset_sigma_db) / 2);
                 sum += w[c][k];
             }
-            for (double& v : w[c]) {
+            for (double& v : w[c])
                 v *= class_prior[c] / sum;
-            }
         }
         return w;
     }();
@@ -104,9 +103,8 @@ double rate_estimator::level::update(double snr_db, double its_variance)
 void rate_estimator::multiply(const weights& log_likelihood)
 {
     double most = log_likelihood[0][0];
-    for (const auto& row : log_likelihood) {
+    for (const auto& row : log_likelihood)
         most = std::max(most, *std::max_element(row.begin(), row.end()));
-    }
     double sum = 0;
     for (size_t c = 0; c < channel_classes; ++c) {
         for (size_t k = 0; k < offsets; ++k) {
@@ -114,20 +112,17 @@ void rate_estimator::multiply(const weights& log_likelihood)
             sum += d_weight[c][k];
         }
     }
-    for (size_t c = 0; c < channel_classes; ++c) {
-        for (size_t k = 0; k < offsets; ++k) {
+    for (size_t c = 0; c < channel_classes; ++c)
+        for (size_t k = 0; k < offsets; ++k)
             d_weight[c][k] = (1 - forget) * d_weight[c][k] / sum + forget * prior()[c][k];
-        }
-    }
 }
 
 void rate_estimator::on_blocks(const mode& m,
                                const std::vector<double>& snr_db,
                                std::optional<double> doppler_hz)
 {
-    if (snr_db.empty()) {
+    if (snr_db.empty())
         return;
-    }
     const auto n = static_cast<double>(snr_db.size());
     double mean = 0, squares = 0, power = 0;
     for (const double v : snr_db) {
@@ -163,11 +158,10 @@ void rate_estimator::track(const seen& s)
         const double variance =
             square(mean_sigma_db) + fading / channel.fades_in(s.blocks * s.block_s);
         double log = 0;
-        if (d_known) {
+        if (d_known)
             log = d_level[c].update(s.snr_db, variance);
-        } else {
+        else
             d_level[c] = { s.snr_db, variance };
-        }
         w[c].fill(log + spread_likelihood(channel, s) + doppler_likelihood(channel, s));
     }
     multiply(w);
@@ -175,9 +169,8 @@ void rate_estimator::track(const seen& s)
 
 double rate_estimator::spread_likelihood(const channel_class& c, const seen& s) const
 {
-    if (s.blocks < 4) {
+    if (s.blocks < 4)
         return 0;
-    }
     const double fading = c.doppler_hz > 0 ? fading_variance : 0;
     const double in_block = c.fades_in(s.block_s),
                  in_all = c.fades_in(s.blocks * s.block_s);
@@ -190,14 +183,12 @@ double rate_estimator::spread_likelihood(const channel_class& c, const seen& s) 
 
 double rate_estimator::doppler_likelihood(const channel_class& c, const seen& s) const
 {
-    if (!s.doppler_hz) {
+    if (!s.doppler_hz)
         return 0;
-    }
     const double read = *s.doppler_hz;
     double variance = square(steady_doppler_hz) + square(doppler_doubt * c.doppler_hz);
-    if (c.doppler_hz > 0) {
+    if (c.doppler_hz > 0)
         variance += square(doppler_error_hz(c.doppler_hz, s.block_s)) / s.blocks;
-    }
     const auto below = [&](double hz) {
         return normal_cdf((hz - c.doppler_hz) / std::sqrt(variance));
     };
@@ -210,9 +201,8 @@ double rate_estimator::doppler_likelihood(const channel_class& c, const seen& s)
 void rate_estimator::on_d_pdus(const mode& m, double good, double lost, double octets)
 {
     const double all = good + lost;
-    if (!d_known || all <= 0) {
+    if (!d_known || all <= 0)
         return;
-    }
     const double seconds = 8 * octets * all / m.rate_bps;
     const shift_weights& shift = shift_of(m);
     by_sum likelihood = success(m, octets);
@@ -228,14 +218,12 @@ void rate_estimator::on_d_pdus(const mode& m, double good, double lost, double o
             most = std::max(most, v);
         }
         double before = 0, after = 0;
-        for (double& v : likelihood[c]) {
+        for (double& v : likelihood[c])
             v = std::exp(v - most);
-        }
         for (size_t k = 0; k < offsets; ++k) {
             double p = 0;
-            for (size_t i = 0; i < shifts; ++i) {
+            for (size_t i = 0; i < shifts; ++i)
                 p += shift[i] * likelihood[c][k + i];
-            }
             before += d_weight[c][k];
             after += d_weight[c][k] * p;
             w[c][k] = std::log(p);
@@ -243,13 +231,11 @@ void rate_estimator::on_d_pdus(const mode& m, double good, double lost, double o
         // Evidence for or against the class as a whole counts less.
         const double counts = std::min(1.0, max_class_evidence / evidence);
         const double of_class = std::log(after / before);
-        for (double& v : w[c]) {
+        for (double& v : w[c])
             v += counts * most - (1 - counts) * of_class;
-        }
         // All classes contribute to the shift by their weight.
-        for (double& v : likelihood[c]) {
+        for (double& v : likelihood[c])
             v *= before / after;
-        }
     }
     learn_shift(m, likelihood);
     multiply(w);
@@ -263,9 +249,8 @@ rate_estimator::by_sum rate_estimator::success(const mode& m, double octets) con
         const double sigma = std::sqrt(d_level[c].variance);
         for (size_t j = 0; j < sums; ++j) {
             const double db = promises.power_db() + d_level[c].mean_db + sum_db(j);
-            for (const auto& [far, share] : nodes) {
+            for (const auto& [far, share] : nodes)
                 all[c][j] += share * promises.d_pdu_success(c, db + far * sigma, octets);
-            }
             all[c][j] = std::clamp(all[c][j], min_probability, 1 - min_probability);
         }
     }
@@ -278,17 +263,14 @@ void rate_estimator::learn_shift(const mode& m, const by_sum& likelihood)
     double sum = 0;
     for (size_t i = 0; i < shifts; ++i) {
         double p = 0;
-        for (size_t c = 0; c < channel_classes; ++c) {
-            for (size_t k = 0; k < offsets; ++k) {
+        for (size_t c = 0; c < channel_classes; ++c)
+            for (size_t k = 0; k < offsets; ++k)
                 p += d_weight[c][k] * likelihood[c][k + i];
-            }
-        }
         w[i] *= p;
         sum += w[i];
     }
-    for (size_t i = 0; i < shifts; ++i) {
+    for (size_t i = 0; i < shifts; ++i)
         w[i] = (1 - forget) * w[i] / sum + forget * shift_prior()[i];
-    }
     d_shift[m.to_string()] = w;
 }
 
@@ -301,9 +283,8 @@ const rate_estimator::shift_weights& rate_estimator::shift_prior()
             w[i] = std::exp(-square(shift_db(i) / shift_sigma_db) / 2);
             sum += w[i];
         }
-        for (double& v : w) {
+        for (double& v : w)
             v /= sum;
-        }
         return w;
     }();
     return all;
@@ -323,9 +304,8 @@ void rate_estimator::on_nothing(const mode& m)
 double rate_estimator::class_probability(size_t c) const
 {
     double sum = 0;
-    for (const double w : d_weight[c]) {
+    for (const double w : d_weight[c])
         sum += w;
-    }
     return sum;
 }
 
@@ -338,23 +318,19 @@ std::array<double, n> rate_estimator::means(const mode& m, F&& of) const
     for (size_t c = 0; c < channel_classes; ++c) {
         const double sigma = std::sqrt(d_level[c].variance);
         std::array<double, sums> both{};
-        for (size_t k = 0; k < offsets; ++k) {
-            for (size_t i = 0; i < shifts; ++i) {
+        for (size_t k = 0; k < offsets; ++k)
+            for (size_t i = 0; i < shifts; ++i)
                 both[k + i] += d_weight[c][k] * shift[i];
-            }
-        }
         for (size_t j = 0; j < sums; ++j) {
             const double db = promises.power_db() + d_level[c].mean_db + sum_db(j);
             std::array<double, n> over_levels{};
             for (const auto& [far, share] : nodes) {
                 const promise& p = promises.at(c, db + far * sigma);
-                for (size_t i = 0; i < n; ++i) {
+                for (size_t i = 0; i < n; ++i)
                     over_levels[i] += share * of(p, i);
-                }
             }
-            for (size_t i = 0; i < n; ++i) {
+            for (size_t i = 0; i < n; ++i)
                 all[i] += both[j] * over_levels[i];
-            }
         }
     }
     return all;
@@ -362,7 +338,8 @@ std::array<double, n> rate_estimator::means(const mode& m, F&& of) const
 
 double rate_estimator::block_success(const mode& m) const
 {
-    return means<1>(m, [](const promise& p, size_t) { return p.block_success; })[0];
+    return means<1>(
+        m, [](const promise& p, size_t) { return p.block_success; })[0];
 }
 
 std::pair<size_t, double> rate_estimator::best_segment(const mode& m) const
@@ -370,11 +347,9 @@ std::pair<size_t, double> rate_estimator::best_segment(const mode& m) const
     const auto bps = means<tried_segments.size()>(
         m, [](const promise& p, size_t i) { return p.goodput_bps[i]; });
     std::pair<size_t, double> best{ tried_segments.back(), 0 };
-    for (size_t i = 0; i < tried_segments.size(); ++i) {
-        if (bps[i] >= best.second) {
+    for (size_t i = 0; i < tried_segments.size(); ++i)
+        if (bps[i] >= best.second)
             best = { tried_segments[i], bps[i] };
-        }
-    }
     return best;
 }
 

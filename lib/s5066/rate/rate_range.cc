@@ -26,19 +26,16 @@ const std::vector<mode>& advisable(int bandwidth_hz)
 {
     static const auto all = [] {
         std::map<int, std::vector<mode>> lists;
-        for (const mode& m : mode::all()) {
-            if ((is_short(m) || m.il == interleaver::long_) && encode_rate_advice(m)) {
+        for (const mode& m : mode::all())
+            if ((is_short(m) || m.il == interleaver::long_) && encode_rate_advice(m))
                 lists[m.bandwidth_hz].push_back(m);
-            }
-        }
         const auto place = [](const mode& m) {
             return std::tuple(m.rate_bps, !is_short(m), is_5069(m), m.constraint_length);
         };
-        for (auto& [hz, list] : lists) {
+        for (auto& [hz, list] : lists)
             std::stable_sort(list.begin(), list.end(), [&](const mode& a, const mode& b) {
                 return place(a) < place(b);
             });
-        }
         return lists;
     }();
     static const std::vector<mode> none;
@@ -91,17 +88,14 @@ std::optional<range_head> head_of(const std::string& text)
     const bool digits = word.size() > 1 &&
                         word.find_first_not_of("0123456789") == word.size() - 1 &&
                         word.back() == 'k';
-    if (word != "4539" && word != "5069" && !digits) {
+    if (word != "4539" && word != "5069" && !digits)
         return h;
-    }
-    if (end == text.size() - 1 || word.size() > 4) {
+    if (end == text.size() - 1 || word.size() > 4)
         return std::nullopt;
-    }
     h.rates = end == std::string::npos ? "" : text.substr(end + 1);
     h.bandwidth_hz = digits ? 1000 * std::stoi(word) : narrow_hz;
-    if (digits && h.bandwidth_hz == narrow_hz) { // the same without it
+    if (digits && h.bandwidth_hz == narrow_hz) // the same without it
         return std::nullopt;
-    }
     h.of_4539 = word == "4539";
     h.of_5069 = word != "4539";
     return h;
@@ -111,16 +105,14 @@ std::optional<range_head> head_of(const std::string& text)
 // interleaver.
 std::optional<mode> end_of(std::string s, const std::vector<mode>& list, bool& short_only)
 {
-    if (s.compare(0, 5, "4539-") == 0) {
+    if (s.compare(0, 5, "4539-") == 0)
         s.erase(0, 5);
-    }
     if (!s.empty() && s.back() == 'S') {
         s.pop_back();
     } else {
         short_only = false;
-        if (!s.empty() && s.back() == 'L') {
+        if (!s.empty() && s.back() == 'L')
             s.pop_back();
-        }
     }
     const auto found = std::find_if(list.begin(), list.end(), [&s](const mode& m) {
         return std::to_string(m.rate_bps) == s && is_short(m);
@@ -132,45 +124,36 @@ std::optional<mode> end_of(std::string s, const std::vector<mode>& list, bool& s
 
 std::optional<rate_range> rate_range::parse(const std::string& text)
 {
-    if (text.compare(0, 4, "auto") != 0) {
+    if (text.compare(0, 4, "auto") != 0)
         return std::nullopt;
-    }
-    if (text != "auto" && text[4] != ':') {
+    if (text != "auto" && text[4] != ':')
         refuse(text, {});
-    }
     const auto head = text == "auto" ? range_head() : head_of(text.substr(5));
-    if (!head || text == "auto:") {
+    if (!head || text == "auto:")
         refuse(text, {});
-    }
     rate_range r;
     r.of_4539 = head->of_4539;
     r.of_5069 = head->of_5069;
     std::vector<mode> list;
-    for (const mode& m : advisable(head->bandwidth_hz)) {
-        if (is_5069(m) ? r.of_5069 : r.of_4539) {
+    for (const mode& m : advisable(head->bandwidth_hz))
+        if (is_5069(m) ? r.of_5069 : r.of_4539)
             list.push_back(m);
-        }
-    }
-    if (list.empty()) {
+    if (list.empty())
         refuse(text, list);
-    }
     r.floor = list.front();
     r.ceiling = *std::find_if(list.begin(), list.end(), [&list](const mode& m) {
         return m.rate_bps == list.back().rate_bps;
     });
-    if (head->rates.empty()) {
+    if (head->rates.empty())
         return r;
-    }
     const size_t dots = head->rates.find("..");
-    if (dots == std::string::npos) {
+    if (dots == std::string::npos)
         refuse(text, list);
-    }
     bool short_only = true;
     const auto low = end_of(head->rates.substr(0, dots), list, short_only);
     const auto high = end_of(head->rates.substr(dots + 2), list, short_only);
-    if (!low || !high || low->rate_bps > high->rate_bps) {
+    if (!low || !high || low->rate_bps > high->rate_bps)
         refuse(text, list);
-    }
     r.floor = *low;
     r.ceiling = *high;
     r.long_allowed = !short_only;
@@ -180,16 +163,13 @@ std::optional<rate_range> rate_range::parse(const std::string& text)
 std::string rate_range::in_bandwidth(const std::string& text, int bandwidth_khz)
 {
     const bool open = text == "auto";
-    if (bandwidth_khz == narrow_hz / 1000 ||
-        (!open && text.compare(0, 5, "auto:") != 0)) {
+    if (bandwidth_khz == narrow_hz / 1000 || (!open && text.compare(0, 5, "auto:") != 0))
         return text;
-    }
     const std::string range = open ? "" : text.substr(5);
     const auto head = head_of(range);
     const bool of_5069_alone = range.compare(0, 4, "5069") == 0;
-    if (!head || (head->rates != range && !of_5069_alone)) {
+    if (!head || (head->rates != range && !of_5069_alone))
         return text;
-    }
     return "auto:" + std::to_string(bandwidth_khz) + "k" +
            (head->rates.empty() ? "" : "-" + head->rates);
 }
@@ -197,12 +177,10 @@ std::string rate_range::in_bandwidth(const std::string& text, int bandwidth_khz)
 std::vector<mode> rate_range::modes() const
 {
     std::vector<mode> list;
-    for (const mode& m : advisable(floor.bandwidth_hz)) {
+    for (const mode& m : advisable(floor.bandwidth_hz))
         if (m.rate_bps >= floor.rate_bps && m.rate_bps <= ceiling.rate_bps &&
-            (is_short(m) || long_allowed) && (is_5069(m) ? of_5069 : of_4539)) {
+            (is_short(m) || long_allowed) && (is_5069(m) ? of_5069 : of_4539))
             list.push_back(m);
-        }
-    }
     return list;
 }
 
@@ -211,9 +189,8 @@ std::vector<mode> rate_range::common_modes() const
     auto list = modes();
     const auto first_of_5069 = std::stable_partition(
         list.begin(), list.end(), [](const mode& m) { return !is_5069(m); });
-    if (first_of_5069 != list.begin()) {
+    if (first_of_5069 != list.begin())
         list.erase(first_of_5069, list.end());
-    }
     return list;
 }
 

@@ -20,12 +20,10 @@ constexpr size_t max_endings = 8;
 bool hard_links::wins(const session& next) const
 {
     const session& old = *d_session;
-    if (next.rank != old.rank) {
+    if (next.rank != old.rank)
         return next.rank > old.rank;
-    }
-    if (next.link.priority != old.link.priority) {
+    if (next.link.priority != old.link.priority)
         return next.link.priority > old.link.priority;
-    }
     return next.link.remote == old.link.remote && next.link.type > old.link.type;
 }
 
@@ -44,16 +42,14 @@ void hard_links::refuse(station_time now, address a, uint8_t reason)
 
 void hard_links::tell_rejected(const session& s, hard_link_reject_reason why)
 {
-    if (s.client) {
+    if (s.client)
         d_user.to_client(*s.client, s_hard_link_rejected{ uint8_t(why), s.link });
-    }
 }
 
 void hard_links::tell_terminated(const session& s, hard_link_end_reason why)
 {
-    if (s.client) {
+    if (s.client)
         d_user.to_client(*s.client, s_hard_link_terminated{ uint8_t(why), s.link });
-    }
 }
 
 void hard_links::establish(station_time now,
@@ -106,9 +102,8 @@ void hard_links::take_over(station_time now, session next)
         }
         const bool stays = old.link.remote == next.link.remote;
         d_session.reset();
-        if (!stays && (old.at == state::calling)) {
+        if (!stays && (old.at == state::calling))
             d_user.break_link(now, old.link.remote);
-        }
     }
     d_session = std::move(next);
 }
@@ -119,15 +114,13 @@ void hard_links::give_up(station_time now, uint8_t reason, bool tell_at_end)
     ending e;
     e.remote = d_session->link.remote;
     e.link = d_session->link;
-    if (tell_at_end) {
+    if (tell_at_end)
         e.client = d_session->client;
-    }
     e.deadline = now + from_seconds(d_config.hard_link_end_s);
     d_session.reset();
     send(now, e.remote, s_pdu_type::hard_link_terminate, reason);
-    if (d_endings.size() == max_endings) {
+    if (d_endings.size() == max_endings)
         ended(now, 0, hard_link_end_reason::not_responding);
-    }
     d_endings.push_back(e);
 }
 
@@ -135,18 +128,16 @@ void hard_links::ended(station_time now, size_t index, hard_link_end_reason why)
 {
     const ending e = d_endings[index];
     d_endings.erase(d_endings.begin() + static_cast<std::ptrdiff_t>(index));
-    if (e.client) {
+    if (e.client)
         d_user.to_client(*e.client, s_hard_link_terminated{ uint8_t(why), e.link });
-    }
     release(now, e.remote);
 }
 
 // Breaks the physical link unless something else needs it.
 void hard_links::release(station_time now, address a)
 {
-    if (!uses(a)) {
+    if (!uses(a))
         d_user.break_link(now, a);
-    }
 }
 
 // Ends the present session without a handshake.
@@ -186,14 +177,11 @@ bool hard_links::terminate(station_time now, client_id c, address remote)
 
 void hard_links::client_gone(station_time now, client_id c)
 {
-    for (auto& e : d_endings) {
-        if (e.client == c) {
+    for (auto& e : d_endings)
+        if (e.client == c)
             e.client.reset();
-        }
-    }
-    if (!d_session || d_session->client != c) {
+    if (!d_session || d_session->client != c)
         return;
-    }
     const address remote = d_session->link.remote;
     switch (d_session->at) {
     case state::calling:
@@ -212,9 +200,8 @@ void hard_links::client_gone(station_time now, client_id c)
 bool hard_links::accept(station_time now, client_id c, const hard_link& l)
 {
     if (!d_session || d_session->at != state::asking || d_session->client != c ||
-        d_session->link.remote != l.remote) {
+        d_session->link.remote != l.remote)
         return false;
-    }
     set_made(now);
     return true;
 }
@@ -222,9 +209,8 @@ bool hard_links::accept(station_time now, client_id c, const hard_link& l)
 bool hard_links::reject(station_time now, client_id c, const hard_link& l, uint8_t reason)
 {
     if (!d_session || d_session->at != state::asking || d_session->client != c ||
-        d_session->link.remote != l.remote) {
+        d_session->link.remote != l.remote)
         return false;
-    }
     refuse(now,
            l.remote,
            uint8_t(reason == client_has_higher_priority
@@ -270,9 +256,8 @@ void hard_links::on_request(station_time now, address from, const s_pdu& s)
     if (d_session && d_session->link.remote == from && !d_session->caller &&
         d_session->link.type == next.link.type && d_session->peer_sap == next.peer_sap) {
         // Repeated request for the same hard link: the peer has missed our confirmation.
-        if (d_session->at == state::made) {
+        if (d_session->at == state::made)
             send(now, from, s_pdu_type::hard_link_confirm, 0);
-        }
         return;
     }
     if (d_session) {
@@ -361,9 +346,8 @@ void hard_links::on_s_pdu(station_time now, address from, const s_pdu& s)
 
 void hard_links::on_link_made(station_time now, address a)
 {
-    if (!d_session || d_session->link.remote != a || d_session->at != state::calling) {
+    if (!d_session || d_session->link.remote != a || d_session->at != state::calling)
         return;
-    }
     d_session->at = state::requesting;
     d_session->deadline = now + from_seconds(d_config.hard_link_response_s);
     s_pdu s;
@@ -389,44 +373,36 @@ void hard_links::on_link_down(station_time now, address a)
             }
         }
     }
-    if (!d_session || d_session->link.remote != a) {
+    if (!d_session || d_session->link.remote != a)
         return;
-    }
     const session old = *d_session;
     d_session.reset();
-    if (old.at <= state::requesting) {
+    if (old.at <= state::requesting)
         tell_rejected(old, hard_link_reject_reason::not_responding);
-    } else {
+    else
         tell_terminated(old, hard_link_end_reason::link_broken);
-    }
     d_user.rules_changed(now);
 }
 
 void hard_links::end_all(station_time now)
 {
-    if (d_session) {
+    if (d_session)
         on_link_down(now, address(d_session->link.remote));
-    }
-    while (!d_endings.empty()) {
+    while (!d_endings.empty())
         on_link_down(now, address(d_endings.back().remote));
-    }
 }
 
 bool hard_links::allows(const outgoing& o) const
 {
-    if (o.sets_up_hard_link || !d_session || d_session->at == state::calling) {
+    if (o.sets_up_hard_link || !d_session || d_session->at == state::calling)
         return true;
-    }
     const session& s = *d_session;
-    if (o.dst != s.link.remote) {
+    if (o.dst != s.link.remote)
         return false;
-    }
-    if (!o.client) {
+    if (!o.client)
         return true; // answers of the node itself
-    }
-    if (s.at != state::made) {
+    if (s.at != state::made)
         return false;
-    }
     switch (s.link.type) {
     case 0:
         return true;
@@ -440,9 +416,8 @@ bool hard_links::allows(const outgoing& o) const
 bool hard_links::open_to(const hard_link_user::bound& c) const
 {
     if (!d_session || d_session->at != state::made || d_session->link.type == 0 ||
-        (d_session->link.type == 1 && !d_session->caller)) {
+        (d_session->link.type == 1 && !d_session->caller))
         return true;
-    }
     return d_session->client == c.client;
 }
 
@@ -462,14 +437,11 @@ std::optional<hard_link> hard_links::established() const
 
 void hard_links::on_time(station_time now)
 {
-    for (size_t i = d_endings.size(); i-- > 0;) {
-        if (i < d_endings.size() && now >= d_endings[i].deadline) {
+    for (size_t i = d_endings.size(); i-- > 0;)
+        if (i < d_endings.size() && now >= d_endings[i].deadline)
             ended(now, i, hard_link_end_reason::not_responding);
-        }
-    }
-    if (!d_session || now < d_session->deadline) {
+    if (!d_session || now < d_session->deadline)
         return;
-    }
     if (d_session->at == state::requesting) {
         tell_rejected(*d_session, hard_link_reject_reason::not_responding);
         drop(now);
@@ -486,13 +458,11 @@ void hard_links::on_time(station_time now)
 std::optional<due> hard_links::next_due() const
 {
     earliest first;
-    for (const auto& e : d_endings) {
+    for (const auto& e : d_endings)
         first.add(timer::hard_link_end, e.deadline);
-    }
     if (d_session &&
-        (d_session->at == state::requesting || d_session->at == state::asking)) {
+        (d_session->at == state::requesting || d_session->at == state::asking))
         first.add(timer::hard_link_answer, d_session->deadline);
-    }
     return first.get();
 }
 

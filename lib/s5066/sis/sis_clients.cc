@@ -27,9 +27,8 @@ sis_client& sis_clients::arrive(client_id c)
 void sis_clients::forget_one()
 {
     const auto unbound = [](const auto& e) { return !e.second.is_bound; };
-    if (d_clients.size() > d_config.max_clients) {
+    if (d_clients.size() > d_config.max_clients)
         d_clients.erase(std::find_if(d_clients.begin(), d_clients.end(), unbound));
-    }
 }
 
 void sis_clients::gone(station_time now, client_id c)
@@ -38,9 +37,8 @@ void sis_clients::gone(station_time now, client_id c)
     unbind(now, it->second, std::nullopt);
     d_clients.erase(it);
     const auto its = [c](const auto& e) { return e.client == c; };
-    for (const auto& e : d_out) {
+    for (const auto& e : d_out)
         d_out_octets -= its(e) ? e.octets.size() : 0;
-    }
     d_out.erase(std::remove_if(d_out.begin(), d_out.end(), its), d_out.end());
 }
 
@@ -69,9 +67,8 @@ void sis_clients::send(client_id c, const s_primitive& p, uint64_t numbering)
 
 std::optional<sis_output> sis_clients::poll()
 {
-    if (d_out.empty()) {
+    if (d_out.empty())
         return std::nullopt;
-    }
     auto r = std::move(d_out.front());
     d_out.pop_front();
     d_out_octets -= r.octets.size();
@@ -86,17 +83,15 @@ bool sis_clients::all_places_taken() const
 // Makes a place for a client of this rank, if need be by unbinding one of lower rank.
 bool sis_clients::make_room(station_time now, uint8_t rank)
 {
-    if (!all_places_taken()) {
+    if (!all_places_taken())
         return true;
-    }
     const auto lowest =
         std::min_element(d_saps.begin(), d_saps.end(), [this](auto& a, auto& b) {
             return d_clients.at(a.second).who.rank < d_clients.at(b.second).who.rank;
         });
     sis_client& k = d_clients.at(lowest->second);
-    if (k.who.rank >= rank) {
+    if (k.who.rank >= rank)
         return false;
-    }
     unbind(now, k, unbind_reason::higher_rank);
     return true;
 }
@@ -116,14 +111,12 @@ std::optional<bind_reject_reason> sis_clients::refusal(station_time now,
         // No reason fits an unknown service type; this one is at least not false.
         return bind_reject_reason::not_enough_resources;
     }
-    if (broadcast && m == transmission_mode::arq) {
+    if (broadcast && m == transmission_mode::arq)
         return bind_reject_reason::no_arq_in_broadcast;
-    }
     if (sis_client* holder = at(r.sap)) {
         // If no place is free, a higher rank displaces the holder of this SAP.
-        if (!all_places_taken() || holder->who.rank >= r.rank) {
+        if (!all_places_taken() || holder->who.rank >= r.rank)
             return bind_reject_reason::sap_in_use;
-        }
         unbind(now, *holder, unbind_reason::higher_rank);
     } else if (!make_room(now, r.rank)) {
         return bind_reject_reason::not_enough_resources;
@@ -166,9 +159,8 @@ void sis_clients::unbind(station_time now,
         k.flow_off_sent = false;
         d_unbound(now, k.who.client);
     }
-    if (why) {
+    if (why)
         send(k.who.client, s_unbind_indication{ uint8_t(*why) });
-    }
 }
 
 void sis_clients::invalid(station_time now, sis_client& k)
@@ -183,14 +175,11 @@ void sis_clients::invalid(station_time now, sis_client& k)
 void sis_clients::unbind_arq(station_time now, unbind_reason why)
 {
     std::vector<client_id> arq;
-    for (const auto& [sap, c] : d_saps) {
-        if (d_clients.at(c).service.mode == transmission_mode::arq) {
+    for (const auto& [sap, c] : d_saps)
+        if (d_clients.at(c).service.mode == transmission_mode::arq)
             arq.push_back(c);
-        }
-    }
-    for (const client_id c : arq) {
+    for (const client_id c : arq)
         unbind(now, d_clients.at(c), why);
-    }
 }
 
 bool sis_clients::too_many_expedited(station_time now, sis_client& k) const
@@ -199,9 +188,8 @@ bool sis_clients::too_many_expedited(station_time now, sis_client& k) const
     k.expedited_credit = std::min(
         limit, k.expedited_credit + to_seconds(now - k.expedited_at) * limit / 60);
     k.expedited_at = now;
-    if (k.expedited_credit < 1 || k.expedited.size() >= d_config.client_expedited) {
+    if (k.expedited_credit < 1 || k.expedited.size() >= d_config.client_expedited)
         return true;
-    }
     k.expedited_credit -= 1;
     return false;
 }
@@ -224,22 +212,19 @@ void sis_clients::on_keep_alive(station_time now, sis_client& k)
     // allows one in 120 s to the same destination, and "within 10 seconds" or none.
     if (!k.keep_alive_asked &&
         (!k.keep_alive_sent ||
-         now >= *k.keep_alive_sent + from_seconds(min_keep_alive_s))) {
+         now >= *k.keep_alive_sent + from_seconds(min_keep_alive_s)))
         send_keep_alive(now, k);
-    }
     k.keep_alive_asked = false;
     k.keep_alive_at = next_keep_alive(now);
 }
 
 void sis_clients::on_time(station_time now)
 {
-    if (d_config.keep_alive_s <= 0) {
+    if (d_config.keep_alive_s <= 0)
         return;
-    }
     for (auto& [c, k] : d_clients) {
-        if (!k.is_bound || now < k.keep_alive_at) {
+        if (!k.is_bound || now < k.keep_alive_at)
             continue;
-        }
         if (k.keep_alive_asked) {
             k.keep_alive_asked = false;
             unbind(now, k, unbind_reason::no_keep_alive);
@@ -254,11 +239,9 @@ void sis_clients::on_time(station_time now)
 std::optional<due> sis_clients::next_due() const
 {
     earliest first;
-    for (const auto& [c, k] : d_clients) {
-        if (d_config.keep_alive_s > 0 && k.is_bound) {
+    for (const auto& [c, k] : d_clients)
+        if (d_config.keep_alive_s > 0 && k.is_bound)
             first.add(timer::keep_alive, k.keep_alive_at);
-        }
-    }
     return first.get();
 }
 

@@ -55,9 +55,8 @@ std::optional<unidata_reject_reason> sis_delivery::refusal(const s_unidata_reque
                                                            const delivery_mode& mode,
                                                            bool broadcast) const
 {
-    if (r.u_pdu.size() > d_config.max_u_pdu_octets()) {
+    if (r.u_pdu.size() > d_config.max_u_pdu_octets())
         return unidata_reject_reason::larger_than_mtu;
-    }
     // Groups cannot acknowledge, and no node can in a broadcast session.
     const bool unheard =
         mode.mode == transmission_mode::arq && (r.dst.is_group() || broadcast);
@@ -94,12 +93,10 @@ void sis_delivery::request(station_time now,
     d_stats.u_pdu_octets_submitted += r.u_pdu.size();
     outgoing_ptr o = make(now, k, mode, r);
     if (o->arq() && mode.confirmation == delivery_confirmation::client &&
-        d_confirms.size() < max_confirms) {
+        d_confirms.size() < max_confirms)
         d_confirms.push_back({ o, std::nullopt });
-    }
-    if (o->arq() && o->expedited) {
+    if (o->arq() && o->expedited)
         k.expedited.insert(o.get());
-    }
     dispatch(now, std::move(o));
     update_flow();
 }
@@ -126,9 +123,8 @@ outgoing_ptr sis_delivery::make(station_time now,
     s.src_sap = o->src_sap;
     s.dst_sap = o->dst_sap;
     s.confirm_required = o->arq() && mode.confirmation == delivery_confirmation::client;
-    if (d_config.send_ttd && d_config.utc_at_zero_s && ttl < 7 * 86400) {
+    if (d_config.send_ttd && d_config.utc_at_zero_s && ttl < 7 * 86400)
         s.ttd = time_to_die_at(utc(o->expires));
-    }
     o->place.header = 1 + (s.ttd ? s_pdu_data_header_ttd : s_pdu_data_header);
     if (s.confirm_required && d_lower.takes_compact_confirm(r.dst)) {
         s.type = s_pdu_type::data_with_id;
@@ -156,9 +152,8 @@ void sis_delivery::expire_held(station_time now)
 {
     for (size_t i = d_held.size(); i-- > 0;) {
         const outgoing_ptr o = d_held[i];
-        if (o->expires > now) {
+        if (o->expires > now)
             continue;
-        }
         d_held_backlog.remove(*o, o->c_pdu.size());
         d_held.erase(d_held.begin() + static_cast<std::ptrdiff_t>(i));
         ++d_stats.u_pdus_expired;
@@ -181,9 +176,8 @@ void sis_delivery::deliver_local(const sis_client& k, const s_unidata_request& r
     s.dst_sap = r.dst_sap;
     s.u_pdu = r.u_pdu;
     const bool ok = indicate(from, s, 0);
-    if (r.mode.mode != transmission_mode::arq) {
+    if (r.mode.mode != transmission_mode::arq)
         return;
-    }
     if (!ok && r.mode.confirmation == delivery_confirmation::client) {
         reject(k.who.client, r, unidata_reject_reason::sap_not_bound);
     } else if (r.mode.confirmation != delivery_confirmation::none) {
@@ -204,12 +198,10 @@ void sis_delivery::confirm_to_client(const outgoing& o)
 // Removes it from the unconfirmed requests of its client.
 void sis_delivery::settle(const outgoing& o)
 {
-    if (!o.client || !o.expedited) {
+    if (!o.client || !o.expedited)
         return;
-    }
-    if (sis_client* k = d_clients.find(*o.client)) {
+    if (sis_client* k = d_clients.find(*o.client))
         k->expedited.erase(&o);
-    }
 }
 
 void sis_delivery::on_delivered(station_time now, const outgoing& o)
@@ -218,9 +210,8 @@ void sis_delivery::on_delivered(station_time now, const outgoing& o)
     for (confirm& f : d_confirms)
         if (f.o.get() == &o)
             f.deadline = confirm_deadline(now, o);
-    if (o.arq() && o.mode.confirmation == delivery_confirmation::node) {
+    if (o.arq() && o.mode.confirmation == delivery_confirmation::node)
         confirm_to_client(o);
-    }
 }
 
 station_time sis_delivery::confirm_deadline(station_time now, const outgoing& o) const
@@ -231,17 +222,14 @@ station_time sis_delivery::confirm_deadline(station_time now, const outgoing& o)
 bool sis_delivery::on_failed(const outgoing& o, unidata_reject_reason why)
 {
     settle(o);
-    if (o.known.confirmed) {
+    if (o.known.confirmed)
         return true; // only the acknowledgement is lost; the client has its confirmation
-    }
     d_stats.u_pdus_rejected += o.client ? 1 : 0;
     d_confirms.remove_if([&o](const confirm& f) { return f.o.get() == &o; });
-    if (!o.client || d_clients.find(*o.client) == nullptr) {
+    if (!o.client || d_clients.find(*o.client) == nullptr)
         return true; // no client to notify
-    }
-    if (!o.arq() || o.mode.confirmation == delivery_confirmation::none) {
+    if (!o.arq() || o.mode.confirmation == delivery_confirmation::none)
         return false;
-    }
     d_clients.send(*o.client,
                    s_unidata_request_rejected{
                        o.expedited, uint8_t(why), o.dst_sap, o.dst, o.u_pdu() });
@@ -271,13 +259,11 @@ void sis_delivery::withdraw(station_time now, client_id c, const withdrawal& w)
                                          static_cast<std::ptrdiff_t>(o.place.header));
                });
     };
-    for (auto& o : d_lower.withdraw()) {
-        if (meant(*o)) {
+    for (auto& o : d_lower.withdraw())
+        if (meant(*o))
             on_failed(*o, unidata_reject_reason::ttl_expired);
-        } else {
+        else
             dispatch(now, std::move(o));
-        }
-    }
     update_flow();
 }
 
@@ -286,20 +272,17 @@ void sis_delivery::rules_changed(station_time now)
     std::deque<outgoing_ptr> again = std::move(d_held);
     d_held.clear();
     d_held_backlog.clear();
-    for (auto& o : d_lower.withdraw()) {
+    for (auto& o : d_lower.withdraw())
         again.push_back(std::move(o));
-    }
-    for (auto& o : again) {
+    for (auto& o : again)
         dispatch(now, std::move(o));
-    }
     update_flow();
 }
 
 void sis_delivery::add_waiting(queue_states& all) const
 {
-    for (const auto& o : d_held) {
+    for (const auto& o : d_held)
         all.add(*o);
-    }
 }
 
 void sis_delivery::set_water_marks(size_t high)
@@ -317,15 +300,13 @@ void sis_delivery::update_flow()
     for (const auto& [sap, c] : d_clients.saps()) {
         sis_client& k = *d_clients.at(sap);
         const bool on = !too_much(all, sap, k.flow_on ? d_high : d_low, 0);
-        if (on == k.flow_on) {
+        if (on == k.flow_on)
             continue;
-        }
         k.flow_on = on;
-        if (on) {
+        if (on)
             d_clients.send(c, s_data_flow_on{});
-        } else {
+        else
             d_clients.send(c, s_data_flow_off{});
-        }
     }
 }
 
@@ -361,23 +342,19 @@ void sis_delivery::on_time(station_time now)
     for (auto it = d_confirms.begin(); it != d_confirms.end();) {
         const outgoing_ptr o = it->o;
         ++it; // advance first: on_failed() erases the element
-        if (const auto t = std::prev(it)->deadline; o && t && now >= *t) {
+        if (const auto t = std::prev(it)->deadline; o && t && now >= *t)
             on_failed(*o, unidata_reject_reason::not_responding);
-        }
     }
 }
 
 std::optional<due> sis_delivery::next_due() const
 {
     earliest first;
-    for (const auto& o : d_held) {
+    for (const auto& o : d_held)
         first.add(timer::held_u_pdu, o->expires);
-    }
-    for (const auto& f : d_confirms) {
-        if (f.deadline) {
+    for (const auto& f : d_confirms)
+        if (f.deadline)
             first.add(timer::client_confirm, *f.deadline);
-        }
-    }
     return first.get();
 }
 

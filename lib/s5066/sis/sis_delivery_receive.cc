@@ -18,13 +18,11 @@ void sis_delivery::on_data(station_time now,
         ++d_stats.u_pdus_expired;
         return;
     }
-    if (!is_proved(now, from, s)) {
+    if (!is_proved(now, from, s))
         return;
-    }
     const bool ok = indicate(from, s, header);
-    if (s.confirm_required && from.mode == transmission_mode::arq) {
+    if (s.confirm_required && from.mode == transmission_mode::arq)
         answer(now, from, s, ok);
-    }
 }
 
 // Removes the trailer from the U_PDU. False: the U_PDU is refused.
@@ -34,9 +32,8 @@ bool sis_delivery::is_proved(station_time now, const s_pdu_origin& from, s_pdu& 
     const auto v =
         whole ? d_proofs.open(now, from.src, from.dst, s.src_sap, s.dst_sap, s.u_pdu)
               : d_proofs.open_damaged(from.src, from.dst);
-    if (v == auth_verdict::off) {
+    if (v == auth_verdict::off)
         return true;
-    }
     ++(v == auth_verdict::proved       ? d_stats.u_pdus_proved
        : v == auth_verdict::not_proved ? d_stats.u_pdus_not_proved
                                        : d_stats.u_pdus_refused);
@@ -127,9 +124,8 @@ void sis_delivery::on_delivery_report(station_time now,
                                       const s_pdu& s)
 {
     const auto meant = [&](const outgoing& o) {
-        if (s.type == s_pdu_type::compact_confirm) {
+        if (s.type == s_pdu_type::compact_confirm)
             return o.id == s.id;
-        }
         return o.c_pdu.size() - o.place.header >= s.u_pdu.size() &&
                std::equal(s.u_pdu.begin(),
                           s.u_pdu.end(),
@@ -141,15 +137,12 @@ void sis_delivery::on_delivery_report(station_time now,
             return o.dst == from.src && o.src_sap == s.src_sap &&
                    o.dst_sap == s.dst_sap && meant(o);
         });
-    if (it == d_confirms.end()) {
+    if (it == d_confirms.end())
         return;
-    }
     // The remote node reports in turn, so the reports on later ones are still to come.
-    for (auto later = std::next(it); later != d_confirms.end(); ++later) {
-        if (later->deadline && later->o->dst == from.src) {
+    for (auto later = std::next(it); later != d_confirms.end(); ++later)
+        if (later->deadline && later->o->dst == from.src)
             later->deadline = confirm_deadline(now, *later->o);
-        }
-    }
     const outgoing_ptr o = it->o;
     if (s.type == s_pdu_type::delivery_fail) {
         on_failed(*o, unidata_reject_reason::sap_not_bound);

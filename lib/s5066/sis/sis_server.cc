@@ -59,9 +59,8 @@ void sis_server::take(station_time now, sis_client& k, const uint8_t* p, size_t 
         return;
     }
     const auto needs = [&](bool right) {
-        if (!right) {
+        if (!right)
             d_clients.invalid(now, k);
-        }
     };
     std::visit(
         overloaded{
@@ -106,18 +105,16 @@ void sis_server::client_gone(station_time now, client_id c)
 
 void sis_server::on_bind(station_time now, sis_client& k, const s_bind_request& r)
 {
-    if (!d_clients.bind(now, k, r, d_broadcast)) {
+    if (!d_clients.bind(now, k, r, d_broadcast))
         return;
-    }
     d_delivery.update_flow(); // a former client on this SAP may have left a backlog
     if (d_emcon) {
         d_clients.send(k.who.client,
                        availability(node_status::receive_only, because_emcon));
     }
     tell_availability();
-    if (wants_messages(k.service)) {
+    if (wants_messages(k.service))
         d_clients.send(k.who.client, greeting());
-    }
 }
 
 void sis_server::on_establish(station_time now, sis_client& k, const hard_link& l)
@@ -144,9 +141,8 @@ void sis_server::tell_availability()
     for (const auto& [sap, c] : d_clients.saps()) {
         sis_client& k = *d_clients.at(sap);
         const bool off = !d_hard_links.open_to(k.who);
-        if (off == k.flow_off_sent) {
+        if (off == k.flow_off_sent)
             continue;
-        }
         k.flow_off_sent = off;
         d_clients.send(c,
                        off ? availability(node_status::off, because_hard_link)
@@ -156,11 +152,9 @@ void sis_server::tell_availability()
 
 void sis_server::on_report(const link_report& r)
 {
-    for (const auto& [sap, c] : d_clients.saps()) {
-        if (wants_messages(d_clients.at(sap)->service)) {
+    for (const auto& [sap, c] : d_clients.saps())
+        if (wants_messages(d_clients.at(sap)->service))
             d_clients.send(c, encode(r));
-        }
-    }
 }
 
 node_status sis_server::on_the_air() const
@@ -186,9 +180,8 @@ void sis_server::set_broadcast(station_time now, bool on)
 void sis_server::set_emcon(station_time now, bool on)
 {
     d_emcon = on;
-    if (on) {
+    if (on)
         d_hard_links.end_all(now);
-    }
     for (const auto& [sap, c] : d_clients.saps()) {
         d_clients.send(c,
                        on ? availability(node_status::receive_only, because_emcon)
@@ -239,9 +232,8 @@ void sis_server::take_s_pdu(station_time now,
         d_delivery.on_delivery_report(now, from, s);
         break;
     default:
-        if (from.mode == transmission_mode::arq && !d_broadcast) {
+        if (from.mode == transmission_mode::arq && !d_broadcast)
             d_hard_links.on_s_pdu(now, from.src, s);
-        }
     }
 }
 

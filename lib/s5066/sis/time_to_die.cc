@@ -20,9 +20,8 @@ int64_t day_of_year(int64_t day)
         const int64_t leaps = before / 4 - before / 100 + before / 400;
         return 365 * (y - 1970) + leaps - 477; // 477 leap years before 1970
     };
-    while (begin(year) + (leap(year) ? 366 : 365) <= day) {
+    while (begin(year) + (leap(year) ? 366 : 365) <= day)
         ++year;
-    }
     return day - begin(year) + 1;
 }
 

@@ -11,23 +11,20 @@ std::optional<address> address::parse(const std::string& text)
     uint32_t raw = 0;
     size_t i = 0;
     for (int part = 0; part < 4; ++part) {
-        if (part > 0 && (i >= text.size() || text[i++] != '.')) {
+        if (part > 0 && (i >= text.size() || text[i++] != '.'))
             return std::nullopt;
-        }
         uint32_t v = 0;
         size_t digits = 0;
         while (i < text.size() && text[i] >= '0' && text[i] <= '9' && digits < 4) {
             v = v * 10 + static_cast<uint32_t>(text[i++] - '0');
             ++digits;
         }
-        if (digits == 0 || digits > 3 || v > (part == 0 ? 31u : 255u)) {
+        if (digits == 0 || digits > 3 || v > (part == 0 ? 31u : 255u))
             return std::nullopt;
-        }
         raw = raw << 8 | v;
     }
-    if (i != text.size()) {
+    if (i != text.size())
         return std::nullopt;
-    }
     return address(raw);
 }
 
@@ -46,9 +43,8 @@ address::address(const std::string& text)
 int address::half_octets() const
 {
     int n = 1;
-    while (n < 7 && bits() >> (4 * n) != 0) {
+    while (n < 7 && bits() >> (4 * n) != 0)
         ++n;
-    }
     return n;
 }
 

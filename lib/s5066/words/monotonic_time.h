@@ -22,9 +22,8 @@ public:
     {
         // Threads may call slightly out of order. For such small steps back station time
         // stands still.
-        if (of(given) < d_now - min_step) {
+        if (of(given) < d_now - min_step)
             d_ahead = d_now - given;
-        }
         return d_now = std::max(d_now, of(given));
     }
     //! Station time at the clock reading \p given.

@@ -49,15 +49,13 @@ class earliest
 public:
     void add(timer which, station_time at)
     {
-        if (!d_first || at < d_first->at) {
+        if (!d_first || at < d_first->at)
             d_first = due{ which, at };
-        }
     }
     void add(const std::optional<due>& d)
     {
-        if (d) {
+        if (d)
             add(d->which, d->at);
-        }
     }
     //! Empty if none was added.
     const std::optional<due>& get() const { return d_first; }

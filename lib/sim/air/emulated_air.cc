@@ -59,9 +59,8 @@ void emulated_air::leave(emulated_modem* m)
 
 void emulated_air::over(const signal& s, bool cut)
 {
-    if (on_transmission) {
+    if (on_transmission)
         on_transmission({ s.from, s.m, s.begin, *s.end, s.octets.size(), cut });
-    }
 }
 
 const air_path& emulated_air::path_between(size_t from, size_t to) const
@@ -89,24 +88,21 @@ emulated_air::signal_ptr emulated_air::begin(emulated_modem* from, const mode& m
     s->m = m;
     s->timing = kernel::timing_of(m);
     s->begin = d_scheduler.now();
-    for (const auto& o : d_signals) {
+    for (const auto& o : d_signals)
         d_collisions += (!o->end || *o->end > s->begin) && meet(s->from, o->from) ? 1 : 0;
-    }
     d_signals.push_back(s);
     const bool unheard = d_faults.loses && d_faults.loses(s->id, s->from);
     const bool unread = d_faults.unread && d_faults.unread(s->id);
     for (emulated_modem* to : d_modems) {
-        if (to == from) {
+        if (to == from)
             continue;
-        }
         const air_path& p = path_between(from->id(), to->id());
         const uint64_t n = d_numbers[{ from->id(), to->id() }]++;
         const station_time sent = s->begin + s->timing.block_begin(0);
         const station_time over = sent + p.delay;
         const bool dropped = unheard || (p.drop && p.drop(n));
-        if (dropped) {
+        if (dropped)
             s->dropped_at.push_back(to->id());
-        }
         const bool lost = dropped || unread || (p.loss > 0 && uniform() < p.loss) ||
                           (p.blocks && uniform() < p.blocks->at(m, p.snr_db).lost) ||
                           (p.fading && !p.fading->preamble_heard(s->begin, over, m));
@@ -204,18 +200,16 @@ void emulated_air::block(const signal_ptr& s,
     std::vector<uint8_t> out(s->octets.begin() +
                                  static_cast<std::ptrdiff_t>(s->sent_octets),
                              s->octets.begin() + static_cast<std::ptrdiff_t>(until));
-    if (d_faults.alter) {
+    if (d_faults.alter)
         d_faults.alter(s->id, s->sent_octets, out);
-    }
     s->sent_octets = until;
     const uint64_t number = s->given_blocks;
     s->given_blocks += out.empty() ? 0 : 1;
     const station_time from = s->begin + s->timing.block_begin(k);
     const station_time end = s->begin + s->timing.block_end(k);
     for (emulated_modem* to : d_modems) {
-        if (to->id() == s->from) {
+        if (to->id() == s->from)
             continue;
-        }
         const air_path p = path_between(s->from, to->id());
         const station_time at = end + p.delay + to->rx_latency(s->m);
         d_scheduler.at(
@@ -230,15 +224,13 @@ void emulated_air::block(const signal_ptr& s,
                 e.octets = std::move(out);
                 e.number = number;
                 e.snr_db = p.fading ? p.fading->mean_db(from, end, s->m) : p.snr_db;
-                if (p.fading) {
+                if (p.fading)
                     e.doppler_hz = p.fading->doppler_hz(from, end, d_readings);
-                }
                 const bool again = p.duplicate > 0 && uniform() < p.duplicate;
                 const bool late = !last && p.reorder > 0 && uniform() < p.reorder;
                 to->block_over(s, e, late);
-                if (again) {
+                if (again)
                     to->block_over(s, e, false);
-                }
                 if (last && d_faults.loses_end && d_faults.loses_end(s->id)) {
                     to->signal_forgotten(s);
                 } else if (last) {
@@ -251,16 +243,14 @@ void emulated_air::block(const signal_ptr& s,
                            to->guarded([to] { to->sense(); }));
         }
     }
-    if (last) {
+    if (last)
         over(*s, false);
-    }
 }
 
 void emulated_air::add_errors(std::vector<uint8_t>& octets, double ber, double burst)
 {
-    if (ber <= 0) {
+    if (ber <= 0)
         return;
-    }
     // Distances between errors of independent bits, or of bursts, are geometric.
     const double events = burst > 1 ? std::min(2 * ber / burst, 0.5) : ber;
     const double scale = std::log1p(-std::min(events, 0.999999));
@@ -270,9 +260,8 @@ void emulated_air::add_errors(std::vector<uint8_t>& octets, double ber, double b
         const auto b = static_cast<size_t>(at);
         octets[b / 8] ^= static_cast<uint8_t>(1 << (b % 8));
         const auto end = std::min(at + burst, bits);
-        for (size_t i = b + 1; i < static_cast<size_t>(end); ++i) {
+        for (size_t i = b + 1; i < static_cast<size_t>(end); ++i)
             octets[i / 8] ^= static_cast<uint8_t>((d_random() & 1) << (i % 8));
-        }
         at += burst + std::floor(std::log(1 - uniform()) / scale);
     }
 }
@@ -280,10 +269,8 @@ void emulated_air::add_errors(std::vector<uint8_t>& octets, double ber, double b
 void emulated_air::forget_old()
 {
     const station_time old = d_scheduler.now() - std::chrono::seconds(60);
-    while (!d_signals.empty() && d_signals.front()->end &&
-           *d_signals.front()->end < old) {
+    while (!d_signals.empty() && d_signals.front()->end && *d_signals.front()->end < old)
         d_signals.pop_front();
-    }
 }
 
 } // namespace gr::hf::sim

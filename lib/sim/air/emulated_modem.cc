@@ -27,9 +27,8 @@ emulated_modem::~emulated_modem()
 std::function<void()> emulated_modem::guarded(std::function<void()> f)
 {
     return [alive = d_alive, f = std::move(f)] {
-        if (*alive) {
+        if (*alive)
             f();
-        }
     };
 }
 
@@ -52,13 +51,11 @@ void emulated_modem::service()
 {
     d_user.on_tick(clock());
     if (!d_sending) {
-        if (const auto m = d_user.want_tx(clock())) {
+        if (const auto m = d_user.want_tx(clock()))
             start(*m);
-        }
     }
-    if (d_after) {
+    if (d_after)
         d_after();
-    }
     schedule();
 }
 
@@ -75,9 +72,8 @@ void emulated_modem::schedule()
     const auto next = (d_scheduler.now().count() / tick + 1) * tick;
     const auto due = ((*t - d_config.clock).count() + tick - 1) / tick * tick;
     const station_time at(std::max(next, due));
-    if (d_scheduled && *d_scheduled == at) {
+    if (d_scheduled && *d_scheduled == at)
         return;
-    }
     d_scheduled = at;
     const uint64_t wake = ++d_wake;
     d_scheduler.at(at, guarded([this, wake] {
@@ -132,9 +128,8 @@ void emulated_modem::send_block(size_t k)
         d_scheduler.at(s->begin + t.block_begin(k + 1),
                        guarded([this, k] { send_block(k + 1); }));
     }
-    if (d_after) {
+    if (d_after)
         d_after();
-    }
 }
 
 // Listens from now on, until something is sent or received.
@@ -150,25 +145,21 @@ void emulated_modem::listen()
 // Once announced, the detector reports only changes.
 void emulated_modem::forget_carrier()
 {
-    if (d_carrier) {
+    if (d_carrier)
         d_carrier = false;
-    }
 }
 
 void emulated_modem::sense()
 {
-    if (d_sending || d_hearing || !d_config.carrier_delay) {
+    if (d_sending || d_hearing || !d_config.carrier_delay)
         return;
-    }
     const bool present = d_air.audible(*this);
-    if (d_carrier == present) {
+    if (d_carrier == present)
         return;
-    }
     d_carrier = present;
     d_user.on_carrier(clock(), present);
-    if (d_after) {
+    if (d_after)
         d_after();
-    }
     schedule();
 }
 
@@ -177,9 +168,8 @@ void emulated_modem::end_transmission()
     d_sending.reset();
     listen();
     d_user.on_tx_end(clock());
-    if (d_after) {
+    if (d_after)
         d_after();
-    }
     schedule();
 }
 
@@ -187,26 +177,23 @@ void emulated_modem::preamble_over(const emulated_air::signal_ptr& s,
                                    bool noticed,
                                    double snr_db)
 {
-    if (!noticed || d_sending || d_hearing) {
+    if (!noticed || d_sending || d_hearing)
         return;
-    }
     d_hearing = s;
     forget_carrier();
     rx_start e;
     e.m = s->m;
     e.snr_db = snr_db;
     d_user.on_rx_start(clock(), e);
-    if (d_after) {
+    if (d_after)
         d_after();
-    }
     schedule();
 }
 
 void emulated_modem::block_over(const emulated_air::signal_ptr& s, rx_octets e, bool late)
 {
-    if (d_hearing != s || e.octets.empty()) {
+    if (d_hearing != s || e.octets.empty())
         return;
-    }
     if (late && !d_late) {
         d_late = std::move(e);
         return;
@@ -222,9 +209,8 @@ void emulated_modem::block_over(const emulated_air::signal_ptr& s, rx_octets e, 
 void emulated_modem::hand_over(const rx_octets& e)
 {
     d_user.on_rx_octets(clock(), e);
-    if (d_after) {
+    if (d_after)
         d_after();
-    }
 }
 
 void emulated_modem::signal_forgotten(const emulated_air::signal_ptr& s)
@@ -240,9 +226,8 @@ void emulated_modem::signal_over(const emulated_air::signal_ptr& s,
                                  station_time air_end,
                                  bool eom)
 {
-    if (d_hearing != s) {
+    if (d_hearing != s)
         return;
-    }
     d_hearing.reset();
     d_late.reset();
     listen();
@@ -250,9 +235,8 @@ void emulated_modem::signal_over(const emulated_air::signal_ptr& s,
     e.reason = eom ? rx_end_reason::eom : rx_end_reason::lost;
     e.air_end = air_end + d_config.clock;
     d_user.on_rx_end(clock(), e);
-    if (d_after) {
+    if (d_after)
         d_after();
-    }
     schedule();
 }
 

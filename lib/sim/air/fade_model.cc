@@ -48,11 +48,9 @@ double linear(double db) { return std::pow(10, db / 10); }
 double measured_db(const s5066::block_error_curves& curves, const mode& m, double share)
 {
     constexpr double lowest_db = -25, highest_db = 50, step_db = 0.1;
-    for (double db = lowest_db; db < highest_db; db += step_db) {
-        if (curves.at(m, db).loss(fit_octets) <= share) {
+    for (double db = lowest_db; db < highest_db; db += step_db)
+        if (curves.at(m, db).loss(fit_octets) <= share)
             return db;
-        }
-    }
     return unreachable_db;
 }
 
@@ -74,9 +72,8 @@ std::vector<double> effective_of_blocks(const fade_model& model,
     std::vector<double> all(static_cast<size_t>(duration_s / block_s) + 1);
     for (double& e : all) {
         fade_model::block b(model);
-        for (size_t i = 0; i < in_block; ++i) {
+        for (size_t i = 0; i < in_block; ++i)
             b.add(mean_db + fading.next_db());
-        }
         e = b.effective_db();
     }
     return all;
@@ -90,9 +87,8 @@ double fitted_loss(const mode& m, const std::vector<double>& blocks_db, double s
     while (high - low > 0.02) {
         const double loss_db = (low + high) / 2;
         double lost = 0;
-        for (const double e : blocks_db) {
+        for (const double e : blocks_db)
             lost += curves.at(m, e - loss_db).loss(fit_octets);
-        }
         (lost < share * static_cast<double>(blocks_db.size()) ? low : high) = loss_db;
     }
     return (low + high) / 2;
@@ -153,9 +149,8 @@ fade_model::fade_model(const mode& m, const char* curves, double fading_hz)
                                        .value_or(unreachable_db))),
       d_power(kernel::mean_power(m))
 {
-    if (!curves) {
+    if (!curves)
         return;
-    }
     const auto& measured = s5066::measured_block_errors(curves);
     const auto serves = measured.serving(m);
     if (serves && *serves != m) {
@@ -181,20 +176,19 @@ const fade_model& fade_model::of(const mode& m, double fading_hz)
         all;
     const fit_channel* nearest = nullptr;
     if (fading_hz > 0) {
-        nearest =
-            &*std::min_element(fit_channels.begin(),
-                               fit_channels.end(),
-                               [fading_hz](const fit_channel& a, const fit_channel& b) {
-                                   return std::abs(std::log(a.fading_hz / fading_hz)) <
-                                          std::abs(std::log(b.fading_hz / fading_hz));
-                               });
+        nearest = &*std::min_element(
+            fit_channels.begin(),
+            fit_channels.end(),
+            [fading_hz](const fit_channel& a, const fit_channel& b) {
+                return std::abs(std::log(a.fading_hz / fading_hz)) <
+                       std::abs(std::log(b.fading_hz / fading_hz));
+            });
     }
     const std::lock_guard<std::recursive_mutex> lock(guard);
     const double hz = nearest ? nearest->fading_hz : 0;
     auto& model = all[{ m.to_string(), hz }];
-    if (!model) {
+    if (!model)
         model.reset(new fade_model(m, nearest ? nearest->curves : nullptr, hz));
-    }
     return *model;
 }
 

@@ -74,12 +74,10 @@ snr_trace snr_trace::make(const trace_config& c)
         const double t = static_cast<double>(i) * c.step_s;
         double v =
             c.mean_db + c.swing_db * std::sin(2 * pi * t / c.period_s) + c.slow_db * slow;
-        if (c.fading_hz > 0) {
+        if (c.fading_hz > 0)
             v += fading.next_db();
-        }
-        if (c.slow_db > 0) {
+        if (c.slow_db > 0)
             slow = keep * slow + fresh * normal(random);
-        }
         db[i] = static_cast<float>(v);
     }
     return snr_trace(std::move(db), c.step_s, c.signal_power, c.fading_hz);
@@ -101,9 +99,8 @@ double snr_trace::mean_db(station_time from, station_time to, const mode& m) con
 {
     double sum = 0;
     size_t n = 0;
-    for (station_time t = from; n == 0 || t < to; t += from_seconds(d_step), ++n) {
+    for (station_time t = from; n == 0 || t < to; t += from_seconds(d_step), ++n)
         sum += std::pow(10, at(t) / 10);
-    }
     return 10 * std::log10(sum / static_cast<double>(n)) + power_db(m);
 }
 
@@ -112,9 +109,8 @@ double snr_trace::effective_db(station_time from, station_time to, const mode& m
     const double power = power_db(m);
     fade_model::block b(fade_model::of(m, d_fading_hz));
     size_t n = 0;
-    for (station_time t = from; n == 0 || t < to; t += from_seconds(d_step), ++n) {
+    for (station_time t = from; n == 0 || t < to; t += from_seconds(d_step), ++n)
         b.add(at(t) + power);
-    }
     return b.effective_db();
 }
 
@@ -127,9 +123,8 @@ snr_trace::block(station_time from, station_time to, const mode& m) const
 std::optional<double>
 snr_trace::doppler_hz(station_time from, station_time to, std::mt19937_64& random) const
 {
-    if (!(d_fading_hz > 0)) {
+    if (!(d_fading_hz > 0))
         return std::nullopt;
-    }
     std::normal_distribution<double> reading(
         d_fading_hz, s5066::doppler_error_hz(d_fading_hz, to_seconds(to - from)));
     return std::max(reading(random), 0.0);
@@ -154,9 +149,8 @@ double arriving(const std::vector<s5066::block_error_point>& blocks,
     for (size_t i = 0; i < blocks.size(); ++i) {
         const size_t end = std::min(i + most, blocks.size());
         double log = 0;
-        for (size_t k = i; k < end; ++k) {
+        for (size_t k = i; k < end; ++k)
             log += std::log(std::max(1 - blocks[k].loss(part), 1e-9));
-        }
         sum += std::exp(log / static_cast<double>(end - i) * touched);
     }
     return sum / static_cast<double>(blocks.size());
@@ -182,9 +176,8 @@ double oracle_goodput(const snr_trace& t,
             const auto timing = kernel::timing_of(m);
             const station_time block = timing.block_end(0) - timing.block_begin(0);
             std::vector<s5066::block_error_point> blocks;
-            for (station_time b = begin; b < end; b += block) {
+            for (station_time b = begin; b < end; b += block)
                 blocks.push_back(t.block(b, b + block, m));
-            }
             const double block_octets = static_cast<double>(timing.bits_per_block) / 8;
             for (size_t i = 0; i < segments.size(); ++i) {
                 const double octets = segments[i] + header;

@@ -6,9 +6,8 @@ namespace gr::hf::sim {
 
 bool scheduler::step()
 {
-    if (d_events.empty()) {
+    if (d_events.empty())
         return false;
-    }
     const auto it = d_events.begin();
     d_now = it->first.first;
     const auto f = std::move(it->second);
@@ -19,9 +18,8 @@ bool scheduler::step()
 
 void scheduler::run_until(station_time t)
 {
-    while (!d_events.empty() && d_events.begin()->first.first <= t) {
+    while (!d_events.empty() && d_events.begin()->first.first <= t)
         step();
-    }
     d_now = t < d_now ? d_now : t;
 }
 

@@ -120,14 +120,11 @@ void flow::keep_fates(size_t index, const std::vector<std::string>& receivers)
 
 void flow::rebind(const station* at)
 {
-    if (at == d_from.at) {
+    if (at == d_from.at)
         d_source.rebind();
-    }
-    for (size_t k = 0; k < d_to.size(); ++k) {
-        if (at == d_to[k].at) {
+    for (size_t k = 0; k < d_to.size(); ++k)
+        if (at == d_to[k].at)
             d_sinks[k]->rebind();
-        }
-    }
 }
 
 double flow::uniform()
@@ -144,9 +141,8 @@ bool flow::finite() const
 
 bool flow::over() const
 {
-    if (d_traffic.stop_s > 0 && d_scheduler.now() >= from_seconds(d_traffic.stop_s)) {
+    if (d_traffic.stop_s > 0 && d_scheduler.now() >= from_seconds(d_traffic.stop_s))
         return true;
-    }
     return d_traffic.kind == traffic_kind::bulk
                ? d_traffic.octets > 0 && d_octets >= d_traffic.octets
                : d_traffic.count > 0 && d_count >= d_traffic.count;
@@ -154,15 +150,12 @@ bool flow::over() const
 
 bool flow::complete() const
 {
-    if (!finite()) {
+    if (!finite())
         return true;
-    }
-    if (!over() || d_waiting) {
+    if (!over() || d_waiting)
         return false;
-    }
-    if (d_traffic.kind == traffic_kind::ping) {
+    if (d_traffic.kind == traffic_kind::ping)
         return true;
-    }
     const auto answers = d_traffic.answer > 0 ? d_times.size() : d_source.submitted();
     return answers >= d_source.submitted() &&
            std::all_of(d_sinks.begin(), d_sinks.end(), [this](const auto& sink) {
@@ -174,9 +167,8 @@ void flow::after(double seconds)
 {
     const uint64_t wake = ++d_wake;
     d_scheduler.at(d_scheduler.now() + from_seconds(seconds), [this, wake] {
-        if (wake == d_wake) {
+        if (wake == d_wake)
             send_next();
-        }
     });
 }
 
@@ -186,9 +178,8 @@ void flow::start()
     if (t.kind == traffic_kind::bulk && t.rate_bps == 0) {
         d_octets = t.octets > 0 ? t.octets : uint64_t{ 1 } << 40;
         d_source.send(d_dst, d_octets, t.u_pdu);
-        if (t.stop_s > 0) {
+        if (t.stop_s > 0)
             d_scheduler.at(from_seconds(t.stop_s), [this] { d_source.stop(); });
-        }
     } else if (t.kind == traffic_kind::interactive) {
         after(-t.interval_s * std::log(uniform()));
     } else {
@@ -203,15 +194,13 @@ void flow::send_next()
         ++d_unanswered;
         d_waiting = false;
     }
-    if (over()) {
+    if (over())
         return;
-    }
     const size_t size = t.u_pdu;
     const auto number = static_cast<uint32_t>(d_count++);
     d_octets += size;
-    if (d_sent.size() < max_under_way) {
+    if (d_sent.size() < max_under_way)
         d_sent[number] = d_scheduler.now();
-    }
     d_source.send(d_dst, size, size);
     switch (t.kind) {
     case traffic_kind::bulk:
@@ -236,9 +225,8 @@ void flow::on_u_pdu(station_time, size_t receiver, const s5066::s_unidata_indica
     // Virtual time, because the station's clock may be wrong.
     const station_time now = d_scheduler.now();
     d_last = now;
-    if (on_delivery) {
+    if (on_delivery)
         on_delivery(i.u_pdu.size());
-    }
     const uint32_t number = bulk_source::number_of(i.u_pdu);
     const bool ping = d_traffic.kind == traffic_kind::ping;
     if (ping || d_traffic.answer > 0) {
@@ -251,10 +239,9 @@ void flow::on_u_pdu(station_time, size_t receiver, const s5066::s_unidata_indica
         // Not from inside the station's callback.
         r.expedited = d_traffic.expedited;
         d_scheduler.at(now, [this, receiver, number, r] {
-            if (d_index) {
+            if (d_index)
                 d_fates.submitted(submission(true, number, r.u_pdu.size()),
                                   { d_traffic.from });
-            }
             d_sinks[receiver]->send(r);
         });
         return;
@@ -262,29 +249,24 @@ void flow::on_u_pdu(station_time, size_t receiver, const s5066::s_unidata_indica
     const auto it = d_sent.find(number);
     if (it != d_sent.end()) {
         d_times.push_back(to_seconds(now - it->second));
-        if (d_sinks.size() == 1) {
+        if (d_sinks.size() == 1)
             d_sent.erase(it);
-        }
     }
 }
 
 void flow::on_answer(station_time, const s5066::s_unidata_indication& i)
 {
-    if (i.u_pdu.size() < 4) {
+    if (i.u_pdu.size() < 4)
         return;
-    }
     const uint32_t number = bulk_source::number_of(i.u_pdu);
-    if (d_index) {
+    if (d_index)
         note_delivery(true, number, 0);
-    }
     const auto it = d_sent.find(number);
-    if (it == d_sent.end()) {
+    if (it == d_sent.end())
         return;
-    }
     const bool ping = d_traffic.kind == traffic_kind::ping;
-    if (ping && !(d_waiting && number == d_awaited)) {
+    if (ping && !(d_waiting && number == d_awaited))
         return; // too late
-    }
     d_times.push_back(to_seconds(d_scheduler.now() - it->second));
     d_sent.erase(it);
     if (ping) {

@@ -41,9 +41,8 @@ void validate(const scenario_traffic& t, const std::string& where)
     within(where, "stop_s", t.stop_s, 0, longest_s);
     within(where, "u_pdu", static_cast<double>(t.u_pdu), 4, s5066::sis_mtu);
     within(where, "answer", static_cast<double>(t.answer), 0, s5066::sis_mtu);
-    if (t.answer > 0) {
+    if (t.answer > 0)
         within(where, "answer", static_cast<double>(t.answer), 4, s5066::sis_mtu);
-    }
     within(where, "octets", static_cast<double>(t.octets), 0, 1e12);
     within(where, "count", static_cast<double>(t.count), 0, 1e6);
     within(where, "rate_bps", t.rate_bps, 0, 1e6);
@@ -60,14 +59,12 @@ void known(const scenario& s,
            const std::string& name,
            bool may_be_empty)
 {
-    if (name.empty() && may_be_empty) {
+    if (name.empty() && may_be_empty)
         return;
-    }
     std::string all;
     for (const auto& station : s.stations) {
-        if (station.name == name) {
+        if (station.name == name)
             return;
-        }
         all += (all.empty() ? "" : ", ") + station.name;
     }
     refuse(where, std::string(key) + " '" + name + "': no station; there are " + all);
@@ -90,14 +87,12 @@ void validate(const scenario& s, const scenario_path& p, const std::string& wher
 void validate_ends(const scenario& s, const scenario_traffic& t, const std::string& where)
 {
     known(s, where, "from", t.from, false);
-    if (t.kind != traffic_kind::broadcast) {
+    if (t.kind != traffic_kind::broadcast)
         known(s, where, "to", t.to, false);
-    } else if (t.arq) {
+    else if (t.arq)
         refuse(where, "arq: a broadcast has no acknowledgements");
-    }
-    if (t.from == t.to) {
+    if (t.from == t.to)
         refuse(where, "from and to are the same station");
-    }
 }
 
 void validate(const scenario& s, const scenario_fault& f, const std::string& where)
@@ -124,9 +119,8 @@ s5066::node_config node_of(const scenario& s, size_t i)
     n.own = s5066::address(c.address.empty() ? "1." + std::to_string(x % 256) + "." +
                                                    std::to_string(x / 256) + ".0"
                                              : c.address);
-    for (const auto& g : c.groups) {
+    for (const auto& g : c.groups)
         n.groups.emplace_back(g);
-    }
     n.trace = s.log;
     n.tap = s.record;
     try {
@@ -146,12 +140,10 @@ public:
         make_stations();
         make_paths();
         d_scheduler.run_until(std::chrono::milliseconds(1));
-        for (const auto& t : c.traffic) {
+        for (const auto& t : c.traffic)
             make_flow(t);
-        }
-        for (const auto& f : c.faults) {
+        for (const auto& f : c.faults)
             make_fault(f);
-        }
     }
 
     scenario_result run(const std::function<void(double)>& progress);
@@ -193,11 +185,9 @@ private:
 
 size_t experiment::index(const std::string& name) const
 {
-    for (size_t i = 0; i < d_config.stations.size(); ++i) {
-        if (d_config.stations[i].name == name) {
+    for (size_t i = 0; i < d_config.stations.size(); ++i)
+        if (d_config.stations[i].name == name)
             return i;
-        }
-    }
     return d_config.stations.size();
 }
 
@@ -207,9 +197,8 @@ void experiment::make_stations()
         const auto& c = d_config.stations[i];
         const auto n = node_of(d_config, i);
         modem_config m;
-        if (c.decode_delay_s) {
+        if (c.decode_delay_s)
             m.rx_latency = from_seconds(*c.decode_delay_s);
-        }
         auto r = std::make_unique<running>();
         r->at = std::make_unique<station>(d_scheduler, d_air, n, m);
         r->at->on_trace = [this, name = c.name](const s5066::log_record& l) {
@@ -239,9 +228,8 @@ void experiment::make_paths()
                 const auto named = [&](const std::string& name, const auto& r) {
                     return name.empty() || d_stations[index(name)].get() == r.get();
                 };
-                if (from != to && named(p.from, from) && named(p.to, to)) {
+                if (from != to && named(p.from, from) && named(p.to, to))
                     d_air.set_path(from->at->modem(), to->at->modem(), p.channel);
-                }
             }
         }
     }
@@ -272,17 +260,14 @@ void experiment::make_flow(const scenario_traffic& t)
                 names.push_back(d_config.stations[i].name);
             }
         }
-        if (receivers.empty()) {
+        if (receivers.empty())
             refuse(where, "nobody listens to group " + t.to);
-        }
     }
     uint8_t sap = 0;
-    for (const auto* r : receivers) {
+    for (const auto* r : receivers)
         sap = std::max(sap, r->next_sap);
-    }
-    if (sap > highest_sap || from.next_sap > highest_sap) {
+    if (sap > highest_sap || from.next_sap > highest_sap)
         refuse(where, "a station has 15 SAPs for traffic, one for each end of a flow");
-    }
     std::vector<flow::end> to;
     for (auto* r : receivers) {
         to.push_back({ r->at.get(), sap });
@@ -291,9 +276,8 @@ void experiment::make_flow(const scenario_traffic& t)
     const flow::end begin{ from.at.get(), from.next_sap++ };
     d_flows.push_back(std::make_unique<flow>(
         d_scheduler, t, begin, to, dst, d_config.seed * 1000 + 500 + k));
-    if (d_config.fates) {
+    if (d_config.fates)
         d_flows.back()->keep_fates(k, names);
-    }
     if (d_config.record) {
         d_flows.back()->on_delivery = [this, k](size_t octets) {
             d_result.deliveries.push_back({ to_seconds(d_scheduler.now()), k, octets });
@@ -316,9 +300,8 @@ void experiment::make_fault(const scenario_fault& f)
 {
     const station_time begin = from_seconds(f.at_s), end = from_seconds(f.at_s + f.for_s);
     const auto number = [this](const std::string& name) -> std::optional<size_t> {
-        if (name.empty()) {
+        if (name.empty())
             return std::nullopt;
-        }
         return d_stations[index(name)]->at->modem().id();
     };
     switch (f.kind) {
@@ -341,9 +324,8 @@ void experiment::make_fault(const scenario_fault& f)
             add_counts(r->before, r->at->node().stats());
             r->at->restart(seed);
             r->again_before = 0;
-            for (const auto& one : d_flows) {
+            for (const auto& one : d_flows)
                 one->rebind(r->at.get());
-            }
         });
         break;
     }
@@ -352,9 +334,8 @@ void experiment::make_fault(const scenario_fault& f)
 
 void experiment::on_tap(running& r, const s5066::tap_record& t)
 {
-    if (!t.sent || t.octets.size() < 3) {
+    if (!t.sent || t.octets.size() < 3)
         return;
-    }
     const auto type = static_cast<s5066::d_pdu_type>(t.octets[2] >> 4);
     switch (is_large(type) ? small_type(type) : type) {
     case s5066::d_pdu_type::data_only:
@@ -401,11 +382,9 @@ void experiment::mark_collisions()
         return std::make_pair(a.begin_s, a.station) <
                std::make_pair(b.begin_s, b.station);
     });
-    for (size_t i = 0; i < all.size(); ++i) {
-        for (size_t j = i + 1; j < all.size() && all[j].begin_s < all[i].end_s; ++j) {
+    for (size_t i = 0; i < all.size(); ++i)
+        for (size_t j = i + 1; j < all.size() && all[j].begin_s < all[i].end_s; ++j)
             all[i].collided = all[j].collided = true;
-        }
-    }
 }
 
 scenario_result experiment::run(const std::function<void(double)>& progress)
@@ -477,24 +456,21 @@ void scenario::validate() const
     for (size_t i = 0; i < stations.size(); ++i) {
         const std::string where = nth("station", i);
         const auto& s = stations[i];
-        if (s.name.empty() || std::count(names.begin(), names.end(), s.name) > 0) {
+        if (s.name.empty() || std::count(names.begin(), names.end(), s.name) > 0)
             refuse(where, "name '" + s.name + "': every station needs one of its own");
-        }
         within(where, "decode_delay_s", s.decode_delay_s.value_or(0), 0, 10);
         names.push_back(s.name);
         node_of(*this, i);
     }
-    for (size_t i = 0; i < paths.size(); ++i) {
+    for (size_t i = 0; i < paths.size(); ++i)
         sim::validate(*this, paths[i], nth("path", i));
-    }
     for (size_t i = 0; i < traffic.size(); ++i) {
         const std::string where = nth("traffic", i);
         validate_ends(*this, traffic[i], where);
         sim::validate(traffic[i], where);
     }
-    for (size_t i = 0; i < faults.size(); ++i) {
+    for (size_t i = 0; i < faults.size(); ++i)
         sim::validate(*this, faults[i], nth("fault", i));
-    }
 }
 
 scenario_result run(const scenario& s, const std::function<void(double)>& progress)

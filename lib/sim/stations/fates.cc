@@ -32,16 +32,14 @@ void fate_book::delivered(bool answer,
                           const numbering& n)
 {
     u_pdu_fate* f = find(answer, number, receiver);
-    if (!f) {
+    if (!f)
         return;
-    }
     numbering& last = d_last[static_cast<size_t>(f - d_fates.data())];
     f->repeated_on_link += f->deliveries > 0 && last == n ? 1 : 0;
     last = n;
     ++f->deliveries;
-    if (!f->delivered_s) {
+    if (!f->delivered_s)
         f->delivered_s = now_s;
-    }
 }
 
 void fate_book::reported(bool answer, const s_primitive& report, double now_s)
@@ -49,19 +47,22 @@ void fate_book::reported(bool answer, const s_primitive& report, double now_s)
     const auto note = [&](const std::vector<uint8_t>& u_pdu, auto&& what) {
         u_pdu_fate* f =
             u_pdu.size() < 4 ? nullptr : find(answer, bulk_source::number_of(u_pdu), 0);
-        if (f) {
+        if (f)
             what(*f);
-        }
     };
     if (const auto* c = std::get_if<s_unidata_request_confirm>(&report)) {
-        note(c->u_pdu, [&](u_pdu_fate& f) {
-            f.confirmed_s = f.confirmed_s ? f.confirmed_s : now_s;
-        });
+        note(
+            c->u_pdu,
+            [&](u_pdu_fate& f) {
+                f.confirmed_s = f.confirmed_s ? f.confirmed_s : now_s;
+            });
     } else if (const auto* r = std::get_if<s_unidata_request_rejected>(&report)) {
-        note(r->u_pdu, [&](u_pdu_fate& f) {
-            f.rejected_s = f.rejected_s ? f.rejected_s : now_s;
-            f.reason = static_cast<unidata_reject_reason>(r->reason);
-        });
+        note(
+            r->u_pdu,
+            [&](u_pdu_fate& f) {
+                f.rejected_s = f.rejected_s ? f.rejected_s : now_s;
+                f.reason = static_cast<unidata_reject_reason>(r->reason);
+            });
     }
 }
 

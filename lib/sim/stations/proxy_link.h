@@ -38,7 +38,8 @@ public:
 
     void run_for(double seconds)
     {
-        run_for(seconds, [] { return false; });
+        run_for(
+            seconds, [] { return false; });
     }
 
 protected:

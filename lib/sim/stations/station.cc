@@ -39,18 +39,16 @@ void station::power_off() { d_modem.reset(); }
 void station::step_clock(station_time by)
 {
     d_modem_config.clock += by;
-    if (on()) {
+    if (on())
         d_modem->step_clock(by);
-    }
 }
 
 s5066::client_id station::attach(client_function f)
 {
     return attach_octets(
         [f = std::move(f)](station_time now, const std::vector<uint8_t>& o) {
-            if (const auto p = s5066::decode_primitive(o)) {
+            if (const auto p = s5066::decode_primitive(o))
                 f(now, *p);
-            }
         });
 }
 
@@ -77,21 +75,18 @@ void station::send(s5066::client_id c, const s5066::s_primitive& p)
 
 void station::send_octets(s5066::client_id c, const std::vector<uint8_t>& p)
 {
-    if (!on()) {
+    if (!on())
         return;
-    }
     d_node->sis_in(d_modem->clock(), c, p);
     drain();
-    if (!d_draining && on()) {
+    if (!d_draining && on())
         d_modem->poke();
-    }
 }
 
 void station::drain()
 {
-    if (d_draining) {
+    if (d_draining)
         return; // a client answers from inside its callback; the loop below goes on
-    }
     d_draining = true;
     while (const auto p = d_node->poll_sis()) {
         const auto it = d_clients.find(p->client);
@@ -102,19 +97,14 @@ void station::drain()
         }
     }
     d_draining = false;
-    if (auto changed = d_node->poll_auth_state()) {
+    if (auto changed = d_node->poll_auth_state())
         d_config.auth.state = std::move(*changed);
-    }
-    while (const auto l = d_node->poll_trace()) {
-        if (on_trace) {
+    while (const auto l = d_node->poll_trace())
+        if (on_trace)
             on_trace(*l);
-        }
-    }
-    while (const auto t = d_node->poll_tap()) {
-        if (on_tap) {
+    while (const auto t = d_node->poll_tap())
+        if (on_tap)
             on_tap(*t);
-        }
-    }
 }
 
 } // namespace gr::hf::sim

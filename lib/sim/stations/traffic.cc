@@ -31,9 +31,8 @@ void bulk_source::rebind()
 std::vector<uint8_t> bulk_source::u_pdu(uint32_t number, size_t size)
 {
     std::vector<uint8_t> u(std::max<size_t>(size, 4));
-    for (size_t i = 0; i < 4; ++i) {
+    for (size_t i = 0; i < 4; ++i)
         u[i] = static_cast<uint8_t>(number >> (24 - 8 * i));
-    }
     uint32_t x = number * 2654435761u + 1;
     for (size_t i = 4; i < u.size(); ++i) {
         x = x * 1664525u + 1013904223u;
@@ -49,39 +48,34 @@ uint32_t bulk_source::number_of(const std::vector<uint8_t>& u)
 
 void bulk_source::send(address to, size_t octets, size_t size)
 {
-    if (d_left.empty()) {
+    if (d_left.empty())
         d_began = d_scheduler.now();
-    }
-    if (!d_left.empty() && d_left.back().to == to && d_left.back().size == size) {
+    if (!d_left.empty() && d_left.back().to == to && d_left.back().size == size)
         d_left.back().octets += octets;
-    } else if (octets > 0) {
+    else if (octets > 0)
         d_left.push_back({ to, octets, size });
-    }
     go();
 }
 
 void bulk_source::on_primitive(station_time now, const s_primitive& p)
 {
     if (const auto* i = std::get_if<s_unidata_indication>(&p)) {
-        if (on_indication) {
+        if (on_indication)
             on_indication(now, *i);
-        }
         return;
     }
-    if (std::holds_alternative<s_bind_accepted>(p)) {
+    if (std::holds_alternative<s_bind_accepted>(p))
         d_bound = true;
-    } else if (std::holds_alternative<s_data_flow_off>(p)) {
+    else if (std::holds_alternative<s_data_flow_off>(p))
         d_flow = false;
-    } else if (std::holds_alternative<s_data_flow_on>(p)) {
+    else if (std::holds_alternative<s_data_flow_on>(p))
         d_flow = true;
-    } else if (std::holds_alternative<s_unidata_request_confirm>(p)) {
+    else if (std::holds_alternative<s_unidata_request_confirm>(p))
         ++d_count.confirmed;
-    } else if (std::holds_alternative<s_unidata_request_rejected>(p)) {
+    else if (std::holds_alternative<s_unidata_request_rejected>(p))
         ++d_count.rejected;
-    }
-    if (on_report) {
+    if (on_report)
         on_report(p);
-    }
     // Not from inside the callback: calls would nest once per U_PDU.
     d_scheduler.at(d_scheduler.now(), [this] { go(); });
 }
@@ -93,9 +87,8 @@ void bulk_source::go()
         const size_t n = std::min(b.octets, b.size);
         const s5066::address to = b.to;
         b.octets -= n;
-        if (b.octets == 0) {
+        if (b.octets == 0)
             d_left.pop_front();
-        }
         d_count.octets += n;
         s_unidata_request r;
         r.expedited = expedited;
@@ -105,9 +98,8 @@ void bulk_source::go()
         r.dst = to;
         r.mode = d_mode;
         r.u_pdu = u_pdu(d_count.submitted++, n);
-        if (on_submit) {
+        if (on_submit)
             on_submit(d_count.submitted - 1, n);
-        }
         d_station.send(d_client, r);
     }
 }
@@ -126,9 +118,8 @@ void bulk_sink::on_primitive(station_time now, const s_primitive& p)
 {
     const auto* i = std::get_if<s_unidata_indication>(&p);
     if (!i) {
-        if (on_report) {
+        if (on_report)
             on_report(p);
-        }
         return;
     }
     if (i->u_pdu.size() < 4) {
@@ -141,9 +132,8 @@ void bulk_sink::on_primitive(station_time now, const s_primitive& p)
         ++d_altered;
         return;
     }
-    if (on_any) {
+    if (on_any)
         on_any(n);
-    }
     if (!d_seen.insert({ src, n }).second) {
         ++d_repeated;
         return;
@@ -154,9 +144,8 @@ void bulk_sink::on_primitive(station_time now, const s_primitive& p)
     ++d_u_pdus;
     d_octets += i->u_pdu.size();
     d_last = now;
-    if (on_new) {
+    if (on_new)
         on_new(now, *i);
-    }
 }
 
 } // namespace gr::hf::sim

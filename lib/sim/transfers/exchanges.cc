@@ -71,14 +71,19 @@ std::vector<double> ping_icmp(const ping_series& p)
 {
     ip_hosts n(p.mode, p.ack_mode, p.on_path, p.seed, {}, p.arq);
     int answered = 0;
-    n.to_host(n.a, [&](const octets&) { ++answered; });
-    n.to_host(n.b, [&](octets v) {
-        // Called later: an engine must not be called from inside its own poll.
-        n.s.at(n.s.now(), [&n, reply = echo_reply(std::move(v))] {
-            if (!reply.empty())
-                n.send(n.b, reply);
+    n.to_host(
+        n.a, [&](const octets&) { ++answered; });
+    n.to_host(
+        n.b,
+        [&](octets v) {
+            // Called later: an engine must not be called from inside its own poll.
+            n.s.at(
+                n.s.now(),
+                [&n, reply = echo_reply(std::move(v))] {
+                    if (!reply.empty())
+                        n.send(n.b, reply);
+                });
         });
-    });
     return run_series(
         n.s,
         p,

@@ -271,10 +271,13 @@ void bind_mode(py::module& m)
             [](const mode& x) { return kernel::mean_power(x); },
             "Mean power of the samples; 1 for PSK modes, less for QAM modes.")
         .def("__str__", &mode::to_string)
-        .def("__repr__", [](const mode& x) { return "mode('" + x.to_string() + "')"; })
-        .def("__eq__", [](const mode& a, const mode& b) { return a == b; })
-        .def("__hash__",
-             [](const mode& x) { return std::hash<std::string>()(x.to_string()); });
+        .def(
+            "__repr__", [](const mode& x) { return "mode('" + x.to_string() + "')"; })
+        .def(
+            "__eq__", [](const mode& a, const mode& b) { return a == b; })
+        .def(
+            "__hash__",
+            [](const mode& x) { return std::hash<std::string>()(x.to_string()); });
 }
 
 void bind_timing(py::module& m)

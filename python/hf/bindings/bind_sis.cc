@@ -44,9 +44,10 @@ void def_octets(py::class_<T>& c, const char* name, octets T::*field)
 template <class T>
 py::class_<T> primitive(py::module& m, const char* name)
 {
-    return py::class_<T>(m, name).def(py::init<>()).def("__repr__", [name](const T&) {
-        return std::string("<") + name + ">";
-    });
+    return py::class_<T>(m, name)
+        .def(py::init<>())
+        .def(
+            "__repr__", [name](const T&) { return std::string("<") + name + ">"; });
 }
 
 template <class T>
@@ -105,7 +106,8 @@ void bind_values(py::module& m)
         .def("__str__", &address::to_string)
         .def("__repr__", &address::to_string)
         .def("__hash__", &address::raw)
-        .def("__eq__", [](const address& a, const address& b) { return a == b; });
+        .def(
+            "__eq__", [](const address& a, const address& b) { return a == b; });
     py::class_<delivery_mode>(m, "delivery_mode", "Service type, or mode of one U_PDU.")
         .def(
             py::init([](transmission_mode mode,

@@ -56,9 +56,8 @@ void arq_receiver::restart()
 void arq_receiver::note_delivered(uint16_t first, uint16_t last)
 {
     const unsigned length = d_space.ahead(last, first);
-    for (unproven& u : d_unproven) {
+    for (unproven& u : d_unproven)
         u.delivered = u.delivered || d_space.ahead(u.h.fsn, first) <= length;
-    }
 }
 
 void arq_receiver::took_place(const arq_header& h, uint64_t begin_bit, uint64_t end_bit)
@@ -71,9 +70,8 @@ void arq_receiver::took_place(const arq_header& h, uint64_t begin_bit, uint64_t 
             const size_t at = d_space.ahead(d_last.fsn + k, d_lwe);
             all = at >= d_space.half() || have(at);
         }
-        if (all) {
+        if (all)
             same_numbering();
-        }
     }
     d_last.fsn = h.fsn;
     d_last.end_bit = end_bit;
@@ -92,9 +90,8 @@ bool arq_receiver::may_join(const arq_header& h)
 
 uint32_t arq_receiver::digest(const arq_header& h, const std::vector<uint8_t>& segment)
 {
-    if (h.drop || segment.empty()) {
+    if (h.drop || segment.empty())
         return 0; // dropped, or an empty request for an ACK
-    }
     const uint32_t crc = crc32(segment.data(), segment.size());
     return (crc ^ (h.start ? 1u : 0u) ^ (h.end ? 2u : 0u)) | 4u;
 }
@@ -105,11 +102,10 @@ bool arq_receiver::contradicts(const arq_header& h,
     const size_t ahead = d_space.ahead(h.fsn, d_lwe);
     const size_t behind = d_space.ahead(d_lwe, h.fsn); // 1: the last one before RX LWE
     uint32_t before = 0;
-    if (ahead < d_space.half()) {
+    if (ahead < d_space.half())
         before = have(ahead) ? d_slots[ahead].digest : 0;
-    } else if (behind <= d_past.size()) {
+    else if (behind <= d_past.size())
         before = d_past[behind - 1];
-    }
     const uint32_t now = digest(h, segment);
     return before != 0 && now != 0 && before != now;
 }
@@ -119,12 +115,10 @@ bool arq_receiver::in_sync(const arq_header& h) const
     const int reach = static_cast<int>(d_space.half()) - 1;
     const auto lowest = d_space.add(d_uwe, -reach);
     const auto highest = d_space.add(d_lwe, reach);
-    if (h.uwe && !d_space.in(d_uwe, h.fsn, highest)) {
+    if (h.uwe && !d_space.in(d_uwe, h.fsn, highest))
         return false;
-    }
-    if (h.lwe && !d_space.in(lowest, h.fsn, d_lwe)) {
+    if (h.lwe && !d_space.in(lowest, h.fsn, d_lwe))
         return false;
-    }
     return d_space.in(lowest, h.fsn, highest);
 }
 
@@ -140,12 +134,10 @@ bool arq_receiver::take(const arq_header& h,
 {
     const size_t at = d_space.ahead(h.fsn, d_lwe);
     if ((!ok && !h.drop) || at >= d_space.half() || have(at) ||
-        !room_for(at, segment.size())) {
+        !room_for(at, segment.size()))
         return false;
-    }
-    if (at >= d_slots.size()) {
+    if (at >= d_slots.size())
         d_slots.resize(at + 1);
-    }
     slot& s = d_slots[at];
     s.have = true;
     d_held -= s.damaged.size();
@@ -160,19 +152,16 @@ bool arq_receiver::take(const arq_header& h,
         s.segment = segment;
         d_held += segment.size();
     }
-    if (!d_same) {
+    if (!d_same)
         d_unproven.push_back({ h, segment, false });
-    }
     d_advanced = true;
     const unsigned furthest = d_space.ahead(d_uwe, d_lwe);
-    if (at > furthest || furthest >= d_space.half()) {
+    if (at > furthest || furthest >= d_space.half())
         d_uwe = h.fsn;
-    }
-    if (at == 0) {
+    if (at == 0)
         move_lwe(delivered);
-    } else if (!h.in_order) {
+    else if (!h.in_order)
         deliver_early(at, delivered);
-    }
     return true;
 }
 
@@ -186,12 +175,10 @@ std::optional<std::vector<uint8_t>>
 arq_receiver::repair(const arq_header& h, const std::vector<uint8_t>& octets)
 {
     const size_t at = d_space.ahead(h.fsn, d_lwe);
-    if (!wants(h, octets.size())) {
+    if (!wants(h, octets.size()))
         return std::nullopt;
-    }
-    if (at >= d_slots.size()) {
+    if (at >= d_slots.size())
         d_slots.resize(at + 1);
-    }
     slot& s = d_slots[at];
     auto good = combine_copies(s.damaged, octets);
     if (!good) {
@@ -229,9 +216,8 @@ void arq_receiver::move_lwe(std::vector<std::vector<uint8_t>>& delivered)
         }
         d_held -= s.segment.size() + s.damaged.size();
         d_past.push_front(s.digest);
-        if (d_past.size() > std::min<size_t>(max_past, d_space.half() - 1)) {
+        if (d_past.size() > std::min<size_t>(max_past, d_space.half() - 1))
             d_past.pop_back();
-        }
         d_slots.pop_front();
         d_lwe = d_space.add(d_lwe, 1);
     }
@@ -241,24 +227,21 @@ void arq_receiver::deliver_early(size_t at, std::vector<std::vector<uint8_t>>& d
 {
     size_t first = at;
     while (!d_slots[first].start) {
-        if (first == 0 || !have(first - 1)) {
+        if (first == 0 || !have(first - 1))
             return;
-        }
         --first;
     }
     size_t last = at;
     while (!d_slots[last].end) {
-        if (!have(last + 1)) {
+        if (!have(last + 1))
             return;
-        }
         ++last;
     }
     std::vector<uint8_t> c_pdu;
     for (size_t i = first; i <= last; ++i) {
         const slot& s = d_slots[i];
-        if (s.drop) {
+        if (s.drop)
             return;
-        }
         c_pdu.insert(c_pdu.end(), s.segment.begin(), s.segment.end());
     }
     for (size_t i = first; i <= last; ++i) {
@@ -282,19 +265,15 @@ std::vector<uint8_t> arq_receiver::selective(unsigned from, size_t octets) const
 {
     std::vector<uint8_t> bits;
     const unsigned ahead = missing();
-    if (from >= ahead) {
+    if (from >= ahead)
         return bits;
-    }
     const size_t n = std::min<size_t>(ahead - from, 8 * octets);
     bits.assign((n + 7) / 8, 0);
-    for (size_t i = 0; i < n; ++i) {
-        if (have(from + i + 1)) {
+    for (size_t i = 0; i < n; ++i)
+        if (have(from + i + 1))
             bits[i / 8] = static_cast<uint8_t>(bits[i / 8] | 1u << (i % 8));
-        }
-    }
-    while (!bits.empty() && bits.back() == 0) {
+    while (!bits.empty() && bits.back() == 0)
         bits.pop_back(); // trailing zeros: the bitmap ends before RX UWE
-    }
     return bits;
 }
 
@@ -306,18 +285,16 @@ ack_header arq_receiver::ack() const
 
 std::vector<ack_header> arq_receiver::acks() const
 {
-    if (missing() <= 8 * (d_space.large() ? max_selective_large : max_selective_small)) {
+    if (missing() <= 8 * (d_space.large() ? max_selective_large : max_selective_small))
         return { ack() };
-    }
     std::vector<ack_header> all = { { d_lwe, selective(0, max_selective_alone) } };
     for (unsigned at = 8 * max_selective_alone; at < missing();
          at += 8 * max_continuation) {
         ack_header more{ d_lwe,
                          selective(at, max_continuation),
                          static_cast<uint16_t>(at) };
-        if (!more.selective.empty()) {
+        if (!more.selective.empty())
             all.push_back(std::move(more));
-        }
     }
     return all;
 }

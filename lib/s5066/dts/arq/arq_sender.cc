@@ -31,9 +31,12 @@ bool arq_sender::holds_below(uint8_t priority) const
 {
     return (d_current && d_current->priority < priority) ||
            d_queue.holds_below(priority) ||
-           std::any_of(d_frames.begin(), d_frames.end(), [priority](const frame& f) {
-               return !f.acked && f.o->priority < priority;
-           });
+           std::any_of(
+               d_frames.begin(),
+               d_frames.end(),
+               [priority](const frame& f) {
+                   return !f.acked && f.o->priority < priority;
+               });
 }
 
 uint8_t arq_sender::next_priority() const
@@ -46,11 +49,9 @@ uint8_t arq_sender::next_priority() const
 uint8_t arq_sender::urgency() const
 {
     uint8_t highest = next_priority();
-    for (const auto& f : d_frames) {
-        if (!f.acked) {
+    for (const auto& f : d_frames)
+        if (!f.acked)
             highest = std::max(highest, f.o->priority);
-        }
-    }
     return highest;
 }
 
@@ -62,9 +63,8 @@ void arq_sender::set_segment(size_t octets, bool equal_parts)
 
 size_t arq_sender::segment_for(size_t c_pdu) const
 {
-    if (!d_equal_parts || c_pdu <= d_segment) {
+    if (!d_equal_parts || c_pdu <= d_segment)
         return d_segment;
-    }
     const size_t parts = (c_pdu + d_segment - 1) / d_segment;
     return (c_pdu + parts - 1) / parts;
 }
@@ -89,23 +89,20 @@ void arq_sender::begin_transmission()
 size_t arq_sender::pending_octets(size_t overhead, size_t limit, bool with_new) const
 {
     size_t sum = 0;
-    for (const auto& f : d_frames) {
+    for (const auto& f : d_frames)
         sum += f.due && sum + f.size + overhead <= limit ? f.size + overhead : 0;
-    }
     size_t left = with_new && window_open() ? d_window_limit - d_frames.size() : 0;
     size_t octets_left = with_new && window_open() ? d_window_octets - d_in_window : 0;
     // Counts the segments of one C_PDU; false if no more fit.
     const auto add = [&](size_t octets, size_t segment) {
         do {
             const size_t n = std::min(octets, segment);
-            if (left == 0 || octets_left == 0) {
+            if (left == 0 || octets_left == 0)
                 return false;
-            }
             if (sum + n + overhead > limit) {
                 if (d_variable && sum + min_part + overhead <= limit &&
-                    sum + n + overhead >= limit + min_part) {
+                    sum + n + overhead >= limit + min_part)
                     sum = limit;
-                }
                 return false;
             }
             sum += n + overhead;
@@ -117,9 +114,8 @@ size_t arq_sender::pending_octets(size_t overhead, size_t limit, bool with_new) 
     };
     if (d_current &&
         !add(d_current->dropped ? 0 : d_current->c_pdu.size() - d_current->cut,
-             d_current->segment)) {
+             d_current->segment))
         return sum;
-    }
     d_queue.while_true([&](const outgoing& o) {
         return add(o.c_pdu.size(), segment_for(o.c_pdu.size()));
     });
@@ -128,18 +124,14 @@ size_t arq_sender::pending_octets(size_t overhead, size_t limit, bool with_new) 
 
 size_t arq_sender::first_octets(size_t overhead) const
 {
-    for (const auto& f : d_frames) {
-        if (f.due) {
+    for (const auto& f : d_frames)
+        if (f.due)
             return f.size + overhead;
-        }
-    }
-    if (d_current) {
+    if (d_current)
         return next_new_size() + overhead;
-    }
     const outgoing* next = d_queue.front();
-    if (next == nullptr) {
+    if (next == nullptr)
         return 0;
-    }
     const size_t n = next->c_pdu.size();
     return std::min(n, segment_for(n)) + overhead;
 }
@@ -198,34 +190,27 @@ arq_sender::out arq_sender::give(size_t index, bool repeat)
 std::optional<arq_sender::out>
 arq_sender::next(size_t room, size_t overhead, bool with_new)
 {
-    if (room < overhead) {
+    if (room < overhead)
         return std::nullopt;
-    }
-    while (d_due_at < d_frames.size() && !d_frames[d_due_at].due) {
+    while (d_due_at < d_frames.size() && !d_frames[d_due_at].due)
         ++d_due_at;
-    }
-    for (size_t i = d_due_at; i < d_frames.size(); ++i) {
-        if (d_frames[i].due && d_frames[i].size + overhead <= room) {
+    for (size_t i = d_due_at; i < d_frames.size(); ++i)
+        if (d_frames[i].due && d_frames[i].size + overhead <= room)
             return give(i, true);
-        }
-    }
-    if (!with_new || !window_open()) {
+    if (!with_new || !window_open())
         return std::nullopt;
-    }
     if (!d_current) {
         d_current = d_queue.pop();
-        if (!d_current) {
+        if (!d_current)
             return std::nullopt;
-        }
         d_current->segment = segment_for(d_current->c_pdu.size());
     }
     size_t octets = next_new_size();
     if (octets + overhead > room) {
         // The rest after this part must be worth a D_PDU of its own.
         const size_t part = room - overhead;
-        if (!d_variable || part < min_part || octets - part < min_part) {
+        if (!d_variable || part < min_part || octets - part < min_part)
             return std::nullopt;
-        }
         octets = part;
     }
     cut_new(octets);
@@ -251,15 +236,13 @@ std::optional<arq_sender::out> arq_sender::copy(size_t room, size_t overhead)
 bool arq_sender::in_sync(const ack_header& a) const
 {
     const size_t ahead = d_space.ahead(a.rx_lwe, d_lwe);
-    if (ahead > d_frames.size()) {
+    if (ahead > d_frames.size())
         return false;
-    }
     for (size_t i = 0; i < 8 * a.selective.size(); ++i) {
         if (a.selective[i / 8] >> (i % 8) & 1) {
             const size_t k = d_space.ahead(a.rx_lwe + 1 + a.from + i, d_lwe);
-            if (k < 1 || k >= std::max<size_t>(d_frames.size(), 1)) {
+            if (k < 1 || k >= std::max<size_t>(d_frames.size(), 1))
                 return false;
-            }
         }
     }
     return true;
@@ -267,23 +250,20 @@ bool arq_sender::in_sync(const ack_header& a) const
 
 void arq_sender::settle(const frame& f, std::vector<outgoing_ptr>& done)
 {
-    if (--f.o->in_flight == 0 && f.o->fully_cut) {
+    if (--f.o->in_flight == 0 && f.o->fully_cut)
         done.push_back(f.o);
-    }
 }
 
 void arq_sender::mark_acked(frame& f, std::vector<outgoing_ptr>& done, unsigned& n)
 {
-    if (f.acked) {
+    if (f.acked)
         return;
-    }
     f.acked = true;
     f.due = false;
     --d_unacknowledged;
     ++n;
-    if (f.o->mode.order == delivery_order::as_they_arrive) {
+    if (f.o->mode.order == delivery_order::as_they_arrive)
         settle(f, done);
-    }
 }
 
 // Marks the segments that the ACK shows as not received. A long ACK is one part of
@@ -296,32 +276,28 @@ void arq_sender::c_pdu_fates::note_missed(std::deque<frame>& frames,
     const bool part = a.from > 0 || a.selective.size() > max_alone;
     const size_t end = part ? ahead + 1 + a.from + 8 * a.selective.size() : SIZE_MAX;
     const size_t begin = a.from > 0 ? ahead + 1 + a.from : ahead;
-    for (size_t i = begin; i < std::min(end, frames.size()); ++i) {
+    for (size_t i = begin; i < std::min(end, frames.size()); ++i)
         frames[i].missed = !frames[i].acked;
-    }
 }
 
 unsigned arq_sender::acknowledge(const ack_header& a, std::vector<outgoing_ptr>& done)
 {
     unsigned n = 0;
     const size_t ahead = d_space.ahead(a.rx_lwe, d_lwe);
-    for (size_t i = 0; i < ahead && i < d_frames.size(); ++i) {
+    for (size_t i = 0; i < ahead && i < d_frames.size(); ++i)
         mark_acked(d_frames[i], done, n);
-    }
     for (size_t i = 0; i < 8 * a.selective.size(); ++i) {
         const size_t k = d_space.ahead(a.rx_lwe + 1 + a.from + i, d_lwe);
-        if ((a.selective[i / 8] >> (i % 8) & 1) && k < d_frames.size()) {
+        if ((a.selective[i / 8] >> (i % 8) & 1) && k < d_frames.size())
             mark_acked(d_frames[k], done, n);
-        }
     }
     c_pdu_fates::note_missed(d_frames, a, ahead);
     // Numbers become free only at the front: the window is counted from TX LWE. Data
     // delivered in order reach the client only then, so they count as done only then.
     // Until then the peer loses them if it restarts or resets its window.
     while (!d_frames.empty() && d_frames.front().acked) {
-        if (d_frames.front().o->mode.order == delivery_order::in_order) {
+        if (d_frames.front().o->mode.order == delivery_order::in_order)
             settle(d_frames.front(), done);
-        }
         d_in_window -= d_frames.front().size;
         d_frames.pop_front();
         d_lwe = d_space.add(d_lwe, 1);
@@ -348,9 +324,8 @@ arq_sender::tally arq_sender::last_transmission() const
 size_t arq_sender::longest_in_flight() const
 {
     size_t longest = 0;
-    for (const auto& f : d_frames) {
+    for (const auto& f : d_frames)
         longest = std::max(longest, f.acked || f.o->dropped ? 0 : f.size);
-    }
     return longest;
 }
 
@@ -375,18 +350,16 @@ void arq_sender::expire(station_time now, std::vector<outgoing_ptr>& expired)
             drop(o);
         }
     }
-    if (d_current) {
+    if (d_current)
         drop(d_current);
-    }
 }
 
 // Index after the last segment of the C_PDU that has this one.
 size_t arq_sender::c_pdu_fates::end_of(const std::deque<frame>& frames, size_t first)
 {
     size_t end = first;
-    while (end < frames.size() && frames[end].o == frames[first].o) {
+    while (end < frames.size() && frames[end].o == frames[first].o)
         ++end;
-    }
     return end;
 }
 
@@ -410,9 +383,8 @@ bool arq_sender::doubts(station_time now) const
         end = c_pdu_fates::end_of(d_frames, i);
         const outgoing& o = *d_frames[i].o;
         const fate f = c_pdu_fates::of(d_frames, i, end);
-        if (f.open && !f.missed && o.fully_cut && !o.dropped && o.expires <= now) {
+        if (f.open && !f.missed && o.fully_cut && !o.dropped && o.expires <= now)
             return true;
-        }
     }
     return false;
 }
@@ -429,13 +401,11 @@ void arq_sender::rewind(uint16_t lwe)
     std::vector<outgoing_ptr> again;
     const auto add = [&again](const outgoing_ptr& o) {
         const bool complete = o->fully_cut && o->in_flight == 0;
-        if (!complete && !o->dropped && (again.empty() || again.back() != o)) {
+        if (!complete && !o->dropped && (again.empty() || again.back() != o))
             again.push_back(o);
-        }
     };
-    for (const auto& f : d_frames) {
+    for (const auto& f : d_frames)
         add(f.o);
-    }
     if (d_current) {
         d_unsent.remove(*d_current, d_current->c_pdu.size() - d_current->cut);
         add(d_current);
@@ -467,9 +437,8 @@ std::vector<outgoing_ptr> arq_sender::take_all()
 std::vector<outgoing_ptr> arq_sender::take_queued()
 {
     std::vector<outgoing_ptr> all = d_queue.take_all();
-    for (const auto& o : all) {
+    for (const auto& o : all)
         d_unsent.remove(*o, o->c_pdu.size());
-    }
     return all;
 }
 

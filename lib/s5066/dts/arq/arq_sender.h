@@ -57,9 +57,8 @@ public:
     //! Adds the C_PDUs that are not completely sent.
     void add_waiting(queue_states& all) const
     {
-        if (d_current) {
+        if (d_current)
             all.add(*d_current);
-        }
         d_queue.add_waiting(all);
     }
     uint16_t lwe() const { return d_lwe; }

@@ -65,9 +65,8 @@ void c_pdu_queue::add_waiting(queue_states& all) const
 std::vector<outgoing_ptr> c_pdu_queue::take_late(station_time now)
 {
     std::vector<outgoing_ptr> late;
-    if (empty()) {
+    if (empty())
         return late;
-    }
     for (auto& q : d_queue) {
         const auto is_late = [now](const outgoing_ptr& o) { return o->expires <= now; };
         std::copy_if(q.begin(), q.end(), std::back_inserter(late), is_late);

@@ -39,11 +39,9 @@ public:
     void while_true(F each) const
     {
         for (auto q = d_queue.rbegin(); q != d_queue.rend(); ++q) {
-            for (const auto& o : *q) {
-                if (!each(*o)) {
+            for (const auto& o : *q)
+                if (!each(*o))
                     return;
-                }
-            }
         }
     }
 

@@ -30,9 +30,8 @@ public:
     //! Adds one; ignored if there is no room.
     void push(d_pdu d)
     {
-        if (room() > 0) {
+        if (room() > 0)
             d_list.push_back(std::move(d));
-        }
     }
     //! Removes those for which predicate \p is holds.
     template <class predicate>

@@ -40,9 +40,8 @@ size_t expedited_sender::pending_octets(size_t overhead, size_t limit) const
 std::optional<expedited_sender::out>
 expedited_sender::convert(const std::optional<arq_sender::out>& o) const
 {
-    if (!o) {
+    if (!o)
         return std::nullopt;
-    }
     out e;
     e.header.start = o->header.start;
     e.header.end = o->header.end;
@@ -85,9 +84,8 @@ void expedited_sender::expire(station_time now, std::vector<outgoing_ptr>& expir
     // There is no DROP flag: at the next identification the receiver discards the rest.
     const size_t before = expired.size();
     d_arq.expire(now, expired);
-    if (expired.size() > before) {
+    if (expired.size() > before)
         d_arq.take_all();
-    }
 }
 
 void expedited_sender::restart()
@@ -132,9 +130,8 @@ bool expedited_receiver::take(const expedited_header& h,
         reset();
         d_id = h.c_pdu_id;
     }
-    if (!ok) {
+    if (!ok)
         return false;
-    }
     const uint32_t crc = crc32(segment.data(), segment.size());
     const auto held = d_crcs.find(h.fsn);
     if (d_complete && (held == d_crcs.end() || held->second != crc)) {
@@ -147,9 +144,8 @@ bool expedited_receiver::take(const expedited_header& h,
     a.in_order = true;
     a.fsn = h.fsn;
     const size_t before = delivered.size();
-    if (!d_arq.take(a, segment, true, delivered)) {
+    if (!d_arq.take(a, segment, true, delivered))
         return false;
-    }
     d_crcs[h.fsn] = crc;
     d_complete = delivered.size() > before;
     return true;

@@ -46,9 +46,8 @@ public:
     void add_waiting(queue_states& all) const
     {
         d_arq.add_waiting(all);
-        for (const auto& o : d_queue) {
+        for (const auto& o : d_queue)
             all.add(*o);
-        }
     }
 
     //! See arq_sender::set_segment().

@@ -8,9 +8,8 @@ void management_exchange::reset() { *this = management_exchange(); }
 
 void management_exchange::send(management_message m)
 {
-    if (d_queue.size() < max_queue) {
+    if (d_queue.size() < max_queue)
         d_queue.push_back(std::move(m));
-    }
 }
 
 management_exchange::out management_exchange::take()
@@ -45,9 +44,8 @@ management_exchange::in management_exchange::on_received(uint16_t eow,
         d_ack_due = true;
         r.repeated = d_heard_id == h.frame_id;
         d_heard_id = h.frame_id;
-        if (!r.repeated) {
+        if (!r.repeated)
             r.message = management_message{ eow, h.extended };
-        }
     }
     return r;
 }

@@ -17,30 +17,25 @@ void non_arq_receiver::take(station_time now,
 {
     const auto& h = d.non_arq;
     const size_t end = size_t(h.offset) + d.segment.size();
-    if (h.c_pdu_size == 0 || d.segment.empty() || end > h.c_pdu_size) {
+    if (h.c_pdu_size == 0 || d.segment.empty() || end > h.c_pdu_size)
         return;
-    }
     const key k{
         d.src.raw(), d.dst.raw(), d.type == d_pdu_type::expedited_non_arq_data, h.c_pdu_id
     };
-    if (d_entries.find(k) == d_entries.end()) {
+    if (d_entries.find(k) == d_entries.end())
         while (d_entries.size() >= max_entries ||
-               (!d_entries.empty() && d_octets + h.c_pdu_size > max_octets)) {
+               (!d_entries.empty() && d_octets + h.c_pdu_size > max_octets))
             evict();
-        }
-    }
     entry& e = d_entries[k];
-    if (e.size != 0 && e.size != h.c_pdu_size) {
+    if (e.size != 0 && e.size != h.c_pdu_size)
         return;
-    }
     e.size = h.c_pdu_size;
     e.in_order = h.in_order;
     // The window may be short or zero at the very end. The number is kept for 2 s more,
     // so that a late copy is not delivered as a new C_PDU.
     e.deadline = std::max(e.deadline, now + from_seconds(eot_unit_s * h.window + 2.0));
-    if (e.delivered) {
+    if (e.delivered)
         return;
-    }
     segment& s = e.segments[h.offset];
     if (!s.ok) {
         d_octets -= s.octets.size();
@@ -67,21 +62,18 @@ bool non_arq_receiver::complete(const entry& e)
 {
     size_t at = 0;
     for (const auto& [offset, s] : e.segments) {
-        if (offset > at) {
+        if (offset > at)
             return false;
-        }
-        if (s.ok) {
+        if (s.ok)
             at = std::max(at, offset + s.octets.size());
-        }
     }
     return at >= e.size;
 }
 
 bool non_arq_receiver::must_wait(const key& k, const entry& e) const
 {
-    if (!e.in_order) {
+    if (!e.in_order)
         return false;
-    }
     return std::any_of(d_entries.begin(), d_entries.end(), [&](const auto& other) {
         const auto& [ok, oe] = other;
         return !oe.delivered && oe.in_order && std::get<0>(ok) == std::get<0>(k) &&
@@ -118,19 +110,16 @@ non_arq_c_pdu non_arq_receiver::assemble(const key& k, const entry& e)
     };
     size_t at = 0;
     for (const auto& [offset, s] : e.segments) {
-        if (offset > at) {
+        if (offset > at)
             c.missing.push_back(gap(at, offset));
-        }
         std::copy(s.octets.begin(), s.octets.end(), c.octets.begin() + offset);
         const size_t end = offset + s.octets.size();
-        if (!s.ok) {
+        if (!s.ok)
             c.errored.push_back(gap(offset, end));
-        }
         at = std::max(at, end);
     }
-    if (at < e.size) {
+    if (at < e.size)
         c.missing.push_back(gap(at, e.size));
-    }
     return c;
 }
 
@@ -150,9 +139,8 @@ void non_arq_receiver::expire(station_time now, std::vector<non_arq_c_pdu>& ende
             ++it;
             continue;
         }
-        if (!it->second.delivered) {
+        if (!it->second.delivered)
             deliver(it->first, it->second, ended);
-        }
         it = d_entries.erase(it);
     }
     deliver_ready(ended);

@@ -32,9 +32,8 @@ size_t non_arq_sender::pending_octets(size_t need,
                                       size_t overhead) const
 {
     for (const auto& n : d_queue) {
-        if (need > cap) {
+        if (need > cap)
             break;
-        }
         const size_t size = n.o->c_pdu.size();
         const size_t parts = (size + segment - 1) / segment;
         need += (size + parts * overhead) * (n.rounds + 1);
@@ -46,9 +45,8 @@ size_t non_arq_sender::next_octets(size_t segment, size_t overhead, size_t room)
 {
     const entry& n = d_queue.front();
     const size_t octets = std::min(segment, n.o->c_pdu.size() - n.offset);
-    if (octets + overhead <= room) {
+    if (octets + overhead <= room)
         return octets;
-    }
     // Any division is allowed, but very short parts are not worth their headers.
     constexpr size_t min_part = 64;
     return room < overhead + min_part ? 0 : room - overhead;
@@ -68,19 +66,17 @@ void non_arq_sender::next(size_t octets, station_time air_time, d_pdu& d)
     const auto from = n.o->c_pdu.begin() + static_cast<std::ptrdiff_t>(n.offset);
     d.segment.assign(from, from + static_cast<std::ptrdiff_t>(octets));
     n.offset += octets;
-    if (n.offset < size) {
+    if (n.offset < size)
         return;
-    }
     // After a round the C_PDU goes to the end of the queue, so that one fade does not hit
     // all rounds.
     entry again = std::move(n);
     d_queue.pop_front();
     again.offset = 0;
-    if (again.rounds-- > 0) {
+    if (again.rounds-- > 0)
         d_queue.push_back(std::move(again));
-    } else {
+    else
         d_unsent.remove(*again.o, size);
-    }
 }
 
 non_arq_sender::place non_arq_sender::drop(place at, std::vector<outgoing_ptr>& dropped)
@@ -92,16 +88,14 @@ non_arq_sender::place non_arq_sender::drop(place at, std::vector<outgoing_ptr>& 
 
 void non_arq_sender::expire_first(station_time now, std::vector<outgoing_ptr>& expired)
 {
-    while (!d_queue.empty() && d_queue.front().over(now)) {
+    while (!d_queue.empty() && d_queue.front().over(now))
         drop(d_queue.begin(), expired);
-    }
 }
 
 void non_arq_sender::expire(station_time now, std::vector<outgoing_ptr>& expired)
 {
-    for (auto it = d_queue.begin(); it != d_queue.end();) {
+    for (auto it = d_queue.begin(); it != d_queue.end();)
         it = it->over(now) ? drop(it, expired) : std::next(it);
-    }
 }
 
 std::vector<outgoing_ptr> non_arq_sender::withdraw()

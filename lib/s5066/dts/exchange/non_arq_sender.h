@@ -30,9 +30,8 @@ public:
     //! Adds the C_PDUs whose last round is not over.
     void add_waiting(queue_states& all) const
     {
-        for (const auto& e : d_queue) {
+        for (const auto& e : d_queue)
             all.add(*e.o);
-        }
     }
     /*! \brief Adds the octets of all that waits to \p need, until it exceeds \p cap.
      *  \param segment longest segment

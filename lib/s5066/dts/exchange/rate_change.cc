@@ -26,9 +26,8 @@ bool rate_change::useless(const mode& m) const
 
 bool rate_change::less_robust(const mode& a, const mode& b)
 {
-    if (a.rate_bps != b.rate_bps) {
+    if (a.rate_bps != b.rate_bps)
         return a.rate_bps > b.rate_bps;
-    }
     const auto block = [](const mode& m) { return kernel::timing_of(m).block_symbols; };
     return block(a) < block(b);
 }
@@ -54,10 +53,9 @@ void rate_change::on_message(const management_message& m,
     case eow_type::rate_request:
     case eow_type::high_rate_request: {
         const auto p = decode_rate_request(m);
-        if (p && (p->other == rate_other::advisory ||
-                  p->other == rate_other::advisory_equal)) {
+        if (p &&
+            (p->other == rate_other::advisory || p->other == rate_other::advisory_equal))
             return; // no request: the acknowledgement is enough
-        }
         if (!p || !l.offered) {
             x.send({ encode_rate_answer(rate_answer::refuse, rate_reason_neither), {} });
             d_state = l.offered ? state::refused : state::idle;
@@ -81,23 +79,20 @@ void rate_change::on_request(const rate_parameters& p,
                              const limits& l,
                              management_exchange& x)
 {
-    if (d_state == state::requested && l.first_of_crossed) {
+    if (d_state == state::requested && l.first_of_crossed)
         return; // the peer becomes the slave
-    }
     uint8_t why = rate_reason_none;
     const auto m = find_mode(p, why);
     // Only a mode less robust than the present one can exceed the channel.
-    if (m && l.advised && less_robust(*m, d_rx) && less_robust(*m, *l.advised)) {
+    if (m && l.advised && less_robust(*m, d_rx) && less_robust(*m, *l.advised))
         why = rate_reason_conditions;
-    }
     if (!m || why != rate_reason_none) {
         d_state = state::refused;
         x.send({ encode_rate_answer(rate_answer::refuse, why), {} });
         return;
     }
-    if (d_state == state::requested) {
+    if (d_state == state::requested)
         x.withdraw(); // crossed requests: we become the slave
-    }
     d_new = *m;
     d_equal = p.other == rate_other::equal;
     d_state = state::accepted;
@@ -121,15 +116,13 @@ void rate_change::on_answer(uint16_t eow, management_exchange& x)
         }
         break;
     case state::wait_confirm:
-        if (answer == rate_answer::confirm) {
+        if (answer == rate_answer::confirm)
             change_as_master();
-        }
         break;
     case state::accepted:
     case state::refused:
-        if (answer == rate_answer::cancel) {
+        if (answer == rate_answer::cancel)
             finish_as_slave();
-        }
         break;
     default:
         break;
@@ -144,9 +137,8 @@ void rate_change::on_acked(uint16_t eow, management_exchange& x)
                             : std::nullopt;
     switch (d_state) {
     case state::accepted: // DT_ACK: both sides change now
-        if (answer != rate_answer::accept) {
+        if (answer != rate_answer::accept)
             break;
-        }
         d_old = d_rx;
         d_old_tx = d_tx;
         d_outdated = 0;
@@ -156,14 +148,12 @@ void rate_change::on_acked(uint16_t eow, management_exchange& x)
         x.send({ encode_rate_answer(rate_answer::confirm, rate_reason_none), {} });
         break;
     case state::confirmed:
-        if (answer == rate_answer::confirm) {
+        if (answer == rate_answer::confirm)
             finish_as_slave();
-        }
         break;
     case state::cancelled:
-        if (answer == rate_answer::cancel) {
+        if (answer == rate_answer::cancel)
             d_state = state::idle;
-        }
         break;
     default:
         break;
@@ -190,9 +180,8 @@ void rate_change::on_data(management_exchange& x)
 
 bool rate_change::outdated(const mode& received_in, management_exchange& x)
 {
-    if (d_state != state::confirmed || d_old == d_rx || received_in != d_old) {
+    if (d_state != state::confirmed || d_old == d_rx || received_in != d_old)
         return false;
-    }
     if (++d_outdated >= max_outdated) {
         x.withdraw();
         d_rx = d_old;

@@ -12,9 +12,8 @@ void frame_losses::measure(const arq_sender::tally& t)
     const bool all = t.lost == t.sent;
     constexpr unsigned min_lost = 4, by_chance = 1;
     d_all_lost = !all ? 0 : t.sent >= min_lost ? d_all_lost + 1 : d_all_lost;
-    if (all && d_all_lost <= by_chance) {
+    if (all && d_all_lost <= by_chance)
         return; // a fade or a missed preamble, which tells nothing about length
-    }
     d_too_long = d_too_long || all;
     // Losses in a row are a fade and do not depend on length either, so only runs count. If
     // all are lost again, but headers were read, they are too long: half of one arrives.

@@ -88,9 +88,8 @@ struct node_context {
         link_report r;
         r.node = p.addr;
         r.unanswered = p.turn.silent;
-        if (p.turn.heard_at) {
+        if (p.turn.heard_at)
             r.silent_for = now - *p.turn.heard_at;
-        }
         upper.on_report(r);
     }
     //! Gives up U_PDUs past their TTL. Those that may have arrived are not confirmed.

@@ -8,9 +8,8 @@ namespace gr::hf::s5066 {
 
 void arq_state::use_numbers(bool of_16_bits)
 {
-    if (large == of_16_bits) {
+    if (large == of_16_bits)
         return;
-    }
     large = of_16_bits;
     // One number less than half of all leaves one for an empty request for an ACK
     // (transmission_builder).
@@ -25,9 +24,8 @@ void turn_state::on_prompt(station_time now, flow_number flow)
     // log-in, or one query after another. Two short transmissions, because the first may
     // come too early for the answer.
     constexpr unsigned quick_turns = 2;
-    if (!prompted && prompt_at && now - *prompt_at < same_conversation) {
+    if (!prompted && prompt_at && now - *prompt_at < same_conversation)
         quick = quick_turns;
-    }
     prompted = true;
     prompt_at = now;
     quick_credits.prompted(now, flow);
@@ -38,21 +36,18 @@ void turn_state::begin_own(station_time now, bool is_quick, station_time least)
     // Duration of an exchange beside bulk data.
     same_conversation = least + least / 4;
     quick_credits.refill(now);
-    if (is_quick) {
+    if (is_quick)
         quick_credits.take();
-    }
     quick -= quick > 0 ? 1 : 0;
     prompted = ask_waits = false;
 }
 
 dts_state peer::state() const
 {
-    if (managing()) {
+    if (managing())
         return dts_state::management;
-    }
-    if (!expedited.tx.idle() || expedited.rx.inside()) {
+    if (!expedited.tx.idle() || expedited.rx.inside())
         return dts_state::expedited;
-    }
     return arq.tx.idle() && !arq.rx.incomplete() ? dts_state::idle : dts_state::data;
 }
 

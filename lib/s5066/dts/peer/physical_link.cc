@@ -32,9 +32,8 @@ void physical_link::make(station_time now, bool with_exclusive)
 
 std::string physical_link::moved_in_words(station_time now) const
 {
-    if (!made() && !breaking()) {
+    if (!made() && !breaking())
         return "";
-    }
     return ": " + std::to_string(octets_sent) + " octets sent, " +
            std::to_string(octets_received) + " received, in " +
            std::to_string(std::lround(to_seconds(now - made_at))) + " s";

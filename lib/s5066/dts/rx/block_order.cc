@@ -15,26 +15,22 @@ void block_order::reset()
 
 void block_order::push(const rx_octets& e)
 {
-    if (e.octets.empty()) {
+    if (e.octets.empty())
         return; // no block
-    }
     // A modem without block numbers keeps the order.
     const uint64_t number = e.number.value_or(d_next + d_waiting.size());
-    if (number >= d_next) {
+    if (number >= d_next)
         d_waiting.emplace(number, e);
-    }
 }
 
 std::optional<rx_octets> block_order::take(bool over)
 {
     const auto first = d_waiting.begin();
-    if (first == d_waiting.end()) {
+    if (first == d_waiting.end())
         return std::nullopt;
-    }
     const bool next = first->first == d_next;
-    if (!next && !over && d_waiting.size() <= max_waiting) {
+    if (!next && !over && d_waiting.size() <= max_waiting)
         return std::nullopt;
-    }
     if (!next && first->first - d_next <= max_missing) {
         ++d_next;
         return rx_octets();

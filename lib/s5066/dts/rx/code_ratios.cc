@@ -35,9 +35,8 @@ void code_ratios::push(const rx_octets& e)
     const uint64_t before = 8 * d_octets;
     d_octets += e.octets.size();
     if (!d_code || e.ratios.empty() || before > max_bits || e.ratios_from > max_bits ||
-        before + e.ratios_from + e.ratios.size() / 2 > max_bits) {
+        before + e.ratios_from + e.ratios.size() / 2 > max_bits)
         return;
-    }
     const auto from = static_cast<size_t>(2 * (before + e.ratios_from));
     const size_t count = e.ratios.size() / 2 * 2;
     d_ratios.resize(std::max(d_ratios.size(), from + count));
@@ -46,13 +45,11 @@ void code_ratios::push(const rx_octets& e)
 
 double code_ratios::agreement(uint64_t from, const std::vector<uint8_t>& octets) const
 {
-    if (!d_code || from > max_bits || d_ratios.size() < 2 * (from + 8 * octets.size())) {
+    if (!d_code || from > max_bits || d_ratios.size() < 2 * (from + 8 * octets.size()))
         return 0;
-    }
     std::vector<uint8_t> bits, code;
-    for (size_t k = 0; k < 8 * octets.size(); ++k) {
+    for (size_t k = 0; k < 8 * octets.size(); ++k)
         bits.push_back(octets[k / 8] >> (k & 7) & 1);
-    }
     kernel::convolutional_encoder(*d_code).encode(bits.data(), bits.size(), code);
     double agree = 0, total = 0;
     // The first pairs depend on the bits before the octets.
@@ -66,9 +63,8 @@ double code_ratios::agreement(uint64_t from, const std::vector<uint8_t>& octets)
 
 code_piece code_ratios::after(uint64_t from, uint8_t before, size_t bits) const
 {
-    if (!d_code || from > max_bits || d_ratios.size() < 2 * (from + bits)) {
+    if (!d_code || from > max_bits || d_ratios.size() < 2 * (from + bits))
         return {};
-    }
     const size_t begin = 2 * static_cast<size_t>(from);
     const size_t end = std::min(d_ratios.size(), begin + 2 * (bits + bits_after));
     std::vector<int8_t> ratios(d_ratios.begin() + static_cast<long>(begin),
@@ -77,12 +73,10 @@ code_piece code_ratios::after(uint64_t from, uint8_t before, size_t bits) const
     const unsigned memory = d_code->constraint_length - 1;
     unsigned state = before >> (8 - memory);
     for (size_t k = 0; k < memory && 2 * k + 1 < ratios.size(); ++k, state >>= 1) {
-        if (__builtin_parity(state & d_code->t1)) {
+        if (__builtin_parity(state & d_code->t1))
             ratios[2 * k] = static_cast<int8_t>(-ratios[2 * k]);
-        }
-        if (__builtin_parity(state & d_code->t2)) {
+        if (__builtin_parity(state & d_code->t2))
             ratios[2 * k + 1] = static_cast<int8_t>(-ratios[2 * k + 1]);
-        }
     }
     return { *d_code, std::move(ratios) };
 }
@@ -92,14 +86,12 @@ code_piece code_ratios::after(uint64_t from, uint8_t before, size_t bits) const
 code_piece code_ratios::of_segment(const received_d_pdu& r) const
 {
     const size_t octets = r.pdu.segment.size() + r.pdu.segment_crc.size();
-    if (r.pdu.segment.empty() || r.pdu.segment_crc.empty() || r.octets.size() <= octets) {
+    if (r.pdu.segment.empty() || r.pdu.segment_crc.empty() || r.octets.size() <= octets)
         return {};
-    }
     const std::vector<uint8_t> header(r.octets.begin(),
                                       r.octets.end() - static_cast<long>(octets));
-    if (agreement(r.bit_offset, header) < min_agreement) {
+    if (agreement(r.bit_offset, header) < min_agreement)
         return {};
-    }
     return after(r.bit_offset + 8 * header.size(), header.back(), 8 * octets);
 }
 

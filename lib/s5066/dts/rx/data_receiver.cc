@@ -18,9 +18,8 @@ soft_copies::key key_of(const peer& p, const d_pdu& d)
 
 bool data_receiver::on_data(station_time now, peer& p, const d_pdu& d)
 {
-    if (p.reset.active()) {
+    if (p.reset.active())
         return true;
-    }
     if (!p.arq.rx.in_sync(d.arq)) {
         d_resets.out_of_sync(now, p, false);
         return true;
@@ -36,14 +35,12 @@ bool data_receiver::on_data(station_time now, peer& p, const d_pdu& d)
     p.link.last_data = now;
     std::vector<std::vector<uint8_t>> delivered;
     const auto made = repaired(now, p, d);
-    if (d.arq.lwe && d.arq.fsn != 0) {
+    if (d.arq.lwe && d.arq.fsn != 0)
         p.arq.rx.same_numbering();
-    }
     const bool ok = (d.segment_ok || made) && p.arq.rx.may_join(d.arq);
     const bool taken = p.arq.rx.take(d.arq, made ? *made : d.segment, ok, delivered);
-    if (taken) {
+    if (taken)
         d_soft.drop(key_of(p, d));
-    }
     d_node.stats.d_pdus_duplicate += !taken && ok ? 1 : 0;
     p.heard.news = p.heard.news || taken || !ok;
     deliver_arq(now, p, delivered, false);
@@ -58,17 +55,15 @@ data_receiver::repaired(station_time now, peer& p, const d_pdu& d)
     auto octets = d.segment;
     octets.insert(octets.end(), d.segment_crc.begin(), d.segment_crc.end());
     if (d.segment_ok || d.arq.drop || d.segment_crc.empty() || memory == 0 ||
-        !p.arq.rx.wants(d.arq, octets.size())) {
+        !p.arq.rx.wants(d.arq, octets.size()))
         return std::nullopt;
-    }
     std::optional<std::vector<uint8_t>> made;
     if (memory > 1) {
         made = d_soft.add(now, key_of(p, d), d.segment_code);
         d_node.stats.segments_summed += made ? 1 : 0;
     }
-    if (!made) {
+    if (!made)
         made = p.arq.rx.repair(d.arq, octets);
-    }
     d_node.stats.segments_repaired += made ? 1 : 0;
     return made;
 }
@@ -89,35 +84,31 @@ void data_receiver::deliver_arq(station_time now,
             from.numbering = p.arq.numberings;
             const unsigned priority =
                 d_node.upper.on_s_pdu(now, from, c->s_pdu.data(), c->s_pdu.size());
-            if (!expedited && priority >= d_node.config.prompt_priority) {
+            if (!expedited && priority >= d_node.config.prompt_priority)
                 p.turn.on_prompt(now, flow_of(c->s_pdu.data(), c->s_pdu.size()));
-            }
         }
     }
 }
 
 void data_receiver::on_ack(station_time now, peer& p, const d_pdu& d)
 {
-    if (p.reset.active()) {
+    if (p.reset.active())
         return;
-    }
     if (!p.arq.tx.in_sync(d.ack)) {
         d_resets.out_of_sync(now, p, true);
         return;
     }
     p.reset.in_sync();
-    if (d.ack.rx_lwe != 0) {
+    if (d.ack.rx_lwe != 0)
         p.arq.rx.same_numbering();
-    }
     p.heard.ack = true;
     p.link.last_data = now;
     std::vector<outgoing_ptr> done;
     d_node.stats.d_pdus_acked += p.arq.tx.acknowledge(d.ack, done);
     for (const auto& o : done) {
         p.link.octets_sent += o->c_pdu.size();
-        if (!o->dropped) {
+        if (!o->dropped)
             d_node.upper.on_delivered(now, *o);
-        }
     }
 }
 
@@ -135,9 +126,8 @@ void data_receiver::on_expedited_data(station_time now, peer& p, const d_pdu& d)
 void data_receiver::on_expedited_ack(station_time now, peer& p, const d_pdu& d)
 {
     // An ACK that does not fit is a repeat for the C_PDU before: nothing to reset.
-    if (!p.expedited.tx.in_sync(d.ack)) {
+    if (!p.expedited.tx.in_sync(d.ack))
         return;
-    }
     p.link.last_data = now;
     std::vector<outgoing_ptr> done;
     d_node.stats.d_pdus_acked += p.expedited.tx.acknowledge(d.ack, done);
@@ -151,9 +141,8 @@ void data_receiver::on_non_arq(station_time now, const d_pdu& d)
 {
     std::vector<non_arq_c_pdu> complete;
     d_non_arq.take(now, d, complete);
-    for (const auto& c : complete) {
+    for (const auto& c : complete)
         deliver(now, c);
-    }
 }
 
 void data_receiver::expire(station_time now)
@@ -161,17 +150,15 @@ void data_receiver::expire(station_time now)
     d_soft.expire(now);
     std::vector<non_arq_c_pdu> ended;
     d_non_arq.expire(now, ended);
-    for (const auto& c : ended) {
+    for (const auto& c : ended)
         deliver(now, c);
-    }
 }
 
 void data_receiver::deliver(station_time now, const non_arq_c_pdu& c)
 {
     const auto data = decode_c_pdu(c.octets.data(), c.octets.size());
-    if (!data || data->type != c_pdu_type::data) {
+    if (!data || data->type != c_pdu_type::data)
         return;
-    }
     s_pdu_origin from;
     from.src = c.src;
     from.dst = c.dst;

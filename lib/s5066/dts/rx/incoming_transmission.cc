@@ -29,9 +29,8 @@ constexpr double longest_unread_s = 180;
 // True if it accepts a link.
 bool accepts_link(const d_pdu& d)
 {
-    if (d.type != d_pdu_type::expedited_non_arq_data || !d.segment_ok) {
+    if (d.type != d_pdu_type::expedited_non_arq_data || !d.segment_ok)
         return false;
-    }
     const auto c = decode_c_pdu(d.segment.data(), d.segment.size());
     return c && c->type == c_pdu_type::link_accepted;
 }
@@ -117,9 +116,8 @@ void incoming_transmission::signal_quality::add(const rx_octets& e)
     snr_db = e.snr_db;
     if (block_snr_db.size() < max_block_snrs) {
         block_snr_db.push_back(e.snr_db);
-        if (e.doppler_hz) {
+        if (e.doppler_hz)
             block_doppler_hz.push_back(*e.doppler_hz);
-        }
     }
     octets += e.octets.size();
 }
@@ -135,26 +133,22 @@ void incoming_transmission::d_pdus_read::add(const d_pdu& d)
 // The next D_PDU, after those before it whose header was lost.
 std::optional<received_d_pdu> incoming_transmission::find(bool over)
 {
-    if (auto r = d_lost.next()) {
+    if (auto r = d_lost.next())
         return r;
-    }
     auto r = d_deframer.next();
     while (!r) {
         const auto block = d_order.take(over);
-        if (!block) {
+        if (!block)
             break;
-        }
         add(*block);
         r = d_deframer.next();
     }
-    if (!r && over) {
+    if (!r && over)
         r = d_deframer.next_at_end();
-    }
-    if (r) {
+    if (r)
         d_node.stats.headers_recovered += d_lost.take(std::move(*r), d_ratios);
-    } else if (over) {
+    else if (over)
         d_node.stats.headers_recovered += d_lost.end(d_ratios);
-    }
     return d_lost.next();
 }
 
@@ -163,9 +157,8 @@ std::optional<received_d_pdu> incoming_transmission::next(station_time now, bool
     auto r = find(over);
     if (r) {
         d_pdu& d = r->pdu;
-        if (!d.segment_ok && carries_arq_data(d)) {
+        if (!d.segment_ok && carries_arq_data(d))
             d.segment_code = d_ratios.of_segment(*r);
-        }
         d_d_pdu_at = now;
         d_node.log.tap(now, false, d.segment_ok, r->octets);
         d_node.stats.octets_received += r->octets.size();
@@ -181,9 +174,8 @@ std::optional<received_d_pdu> incoming_transmission::next(station_time now, bool
 
 void incoming_transmission::note_eot(station_time now, const received_d_pdu& r)
 {
-    if (!d_begin || r.pdu.eot == 0) {
+    if (!d_begin || r.pdu.eot == 0)
         return;
-    }
     // The D_PDU was sent before it was read, with any modem. So this is the latest end.
     const station_time at_most = now + from_seconds(eot_unit_s * r.pdu.eot);
     d_over_by = d_read_at == now ? std::min(d_over_by, at_most) : at_most;
@@ -201,12 +193,10 @@ void incoming_transmission::note_eot(station_time now, const received_d_pdu& r)
 // Reports who has used the channel, as all other stations hear it too.
 void incoming_transmission::note_turn(const d_pdu& d)
 {
-    if (!d_begin || d.src == d_node.config.own) {
+    if (!d_begin || d.src == d_node.config.own)
         return;
-    }
-    if (!d_reported_begin) {
+    if (!d_reported_begin)
         d_access.began(*d_begin, d.src);
-    }
     if (carries_data(d) && !d_reported_data) {
         d_access.carried_data(d.src, *d_begin);
         d_reported_data = true;
@@ -216,9 +206,8 @@ void incoming_transmission::note_turn(const d_pdu& d)
 
 void incoming_transmission::note_unread(bool may_be_answer)
 {
-    if (!d_reported_begin && d_begin) {
+    if (!d_reported_begin && d_begin)
         d_access.began_unknown(*d_begin, may_be_answer);
-    }
 }
 
 station_time incoming_transmission::finish(station_time now, const rx_end& e)
@@ -255,9 +244,8 @@ incoming_transmission::overdue incoming_transmission::end_overdue() const
 std::optional<double> incoming_transmission::signal_quality::mean_doppler_hz() const
 {
     const auto& all = block_doppler_hz;
-    if (all.empty()) {
+    if (all.empty())
         return std::nullopt;
-    }
     return std::accumulate(all.begin(), all.end(), 0.0) / static_cast<double>(all.size());
 }
 
@@ -287,14 +275,12 @@ std::optional<std::pair<address, reception>> incoming_transmission::unread() con
 {
     const peer* only = nullptr;
     for (const auto& [raw, p] : d_node.peers) {
-        if (p->heard.any || (p->link.made() && only)) {
+        if (p->heard.any || (p->link.made() && only))
             return std::nullopt;
-        }
         only = p->link.made() ? p.get() : only;
     }
-    if (!only || d_access.shared() || d_quality.block_snr_db.empty()) {
+    if (!only || d_access.shared() || d_quality.block_snr_db.empty())
         return std::nullopt;
-    }
     // Counted as D_PDUs of the longest segment.
     const double each = std::min<double>(max_segment, double(d_quality.octets));
     reception r;

@@ -48,9 +48,8 @@ size_t lost_headers::take(received_d_pdu r, const code_ratios& ratios)
 {
     gap g{ d_end, r.bit_offset, {}, {} };
     const bool known = can_be_model(r);
-    if (known) {
+    if (known)
         g.until = r.pdu.arq.fsn;
-    }
     size_t found = 0;
     if (d_last && (!known || d_last->pdu.large == r.pdu.large)) {
         g.after = d_last->pdu.arq.fsn;
@@ -60,11 +59,10 @@ size_t lost_headers::take(received_d_pdu r, const code_ratios& ratios)
         g.begin += (g.end - g.begin) % (8 * r.octets.size());
         found = search(r, g, ratios);
     }
-    if (known) {
+    if (known)
         d_last = r;
-    } else if (found > 0) {
+    else if (found > 0)
         d_last = d_found.back();
-    }
     d_end = end_of(r);
     d_found.push_back(std::move(r));
     return found;
@@ -72,18 +70,16 @@ size_t lost_headers::take(received_d_pdu r, const code_ratios& ratios)
 
 size_t lost_headers::end(const code_ratios& ratios)
 {
-    if (!d_last) {
+    if (!d_last)
         return 0;
-    }
     const auto last = *std::exchange(d_last, std::nullopt);
     return search(last, { d_end, ratios.bits(), last.pdu.arq.fsn, {} }, ratios);
 }
 
 std::optional<received_d_pdu> lost_headers::next()
 {
-    if (d_found.empty()) {
+    if (d_found.empty())
         return std::nullopt;
-    }
     auto r = std::move(d_found.front());
     d_found.pop_front();
     return r;
@@ -92,9 +88,8 @@ std::optional<received_d_pdu> lost_headers::next()
 size_t lost_headers::search(const received_d_pdu& like, gap g, const code_ratios& ratios)
 {
     size_t found = 0;
-    if (!d_decode || like.pdu.eot == 0) {
+    if (!d_decode || like.pdu.eot == 0)
         return found;
-    }
     const uint64_t step = 8 * like.octets.size();
     for (; g.begin + step <= std::min<uint64_t>(g.end, ratios.bits()) &&
            d_tries < max_tries;
@@ -169,16 +164,14 @@ std::optional<received_d_pdu> lost_headers::read(const received_d_pdu& like,
     const auto append = [&](size_t octets) {
         const auto soft =
             ratios.after(at + 8 * r.octets.size(), r.octets.back(), 8 * octets);
-        if (soft.ratios.empty()) {
+        if (soft.ratios.empty())
             return false;
-        }
         const auto bits =
             d_decode(soft.code, { soft.ratios.begin(), soft.ratios.end() }, 8 * octets);
         for (size_t k = 0; k + 8 <= bits.size(); k += 8) {
             unsigned octet = 0; // bit 0 is sent first
-            for (unsigned i = 0; i < 8; ++i) {
+            for (unsigned i = 0; i < 8; ++i)
                 octet |= static_cast<unsigned>(bits[k + i]) << i;
-            }
             r.octets.push_back(static_cast<uint8_t>(octet));
         }
         return true;
@@ -187,15 +180,13 @@ std::optional<received_d_pdu> lost_headers::read(const received_d_pdu& like,
     const bool large = like.pdu.large;
     if (r.octets.empty() || !append(number_octets(like) + crc_octets) ||
         !check_header(r.octets.data(), r.octets.size(), need, large) ||
-        !append(like.pdu.segment.size() + segment_crc_octets)) {
+        !append(like.pdu.segment.size() + segment_crc_octets))
         return std::nullopt;
-    }
     r.pdu = *decode_d_pdu(r.octets.data(), r.octets.size(), large);
     // Zeros have a good CRC.
     const auto segment = r.octets.begin() + static_cast<long>(header_octets(r));
-    if (std::all_of(segment, r.octets.end(), [](uint8_t o) { return o == 0; })) {
+    if (std::all_of(segment, r.octets.end(), [](uint8_t o) { return o == 0; }))
         return std::nullopt;
-    }
     return between(r.pdu.arq.fsn, g, fsn_space(large)) ? std::optional(std::move(r))
                                                        : std::nullopt;
 }

@@ -20,9 +20,8 @@ size_t ratios_of(const soft_copies::key& k) { return 2 * 8 * (k.octets + crc_oct
 std::vector<uint8_t> packed(const std::vector<uint8_t>& bits, size_t octets)
 {
     std::vector<uint8_t> v(octets, 0);
-    for (size_t i = 0; i < std::min(bits.size(), 8 * octets); ++i) {
+    for (size_t i = 0; i < std::min(bits.size(), 8 * octets); ++i)
         v[i / 8] = static_cast<uint8_t>(v[i / 8] | bits[i] << (i & 7));
-    }
     return v;
 }
 
@@ -40,9 +39,8 @@ std::optional<std::vector<uint8_t>>
 soft_copies::add(station_time now, const key& k, const code_piece& copy)
 {
     if (!d_decode || k.octets == 0 || copy.ratios.size() < ratios_of(k) ||
-        ratios_of(k) > max_ratios) {
+        ratios_of(k) > max_ratios)
         return std::nullopt;
-    }
     auto e = find(k);
     if (e != d_entries.end() && (e->copies == max_copies || e->code != copy.code)) {
         erase(e);
@@ -59,9 +57,8 @@ soft_copies::add(station_time now, const key& k, const code_piece& copy)
         keep(now, e, k, copy);
         return std::nullopt;
     }
-    if (e != d_entries.end()) {
+    if (e != d_entries.end())
         erase(e);
-    }
     segment.resize(k.octets);
     return segment;
 }
@@ -85,25 +82,22 @@ void soft_copies::keep(station_time now,
                    copy.ratios.begin(),
                    e->sum.begin(),
                    [](int16_t a, int8_t b) { return static_cast<int16_t>(a + b); });
-    while (d_ratios > max_ratios) {
+    while (d_ratios > max_ratios)
         erase(d_entries.begin());
-    }
 }
 
 void soft_copies::drop(const key& k)
 {
     const auto e = find(k);
-    if (e != d_entries.end()) {
+    if (e != d_entries.end())
         erase(e);
-    }
 }
 
 void soft_copies::expire(station_time now)
 {
     while (!d_entries.empty() &&
-           now - d_entries.front().last > from_seconds(longest_age_s)) {
+           now - d_entries.front().last > from_seconds(longest_age_s))
         erase(d_entries.begin());
-    }
 }
 
 std::list<soft_copies::entry>::iterator soft_copies::find(const key& k)

@@ -28,12 +28,10 @@ d_pdu d_pdu_maker::make_arq(const peer& p, d_pdu_type type) const
 
 uint16_t d_pdu_maker::eow_for(const peer& p) const
 {
-    if (p.management.eow != 0) {
+    if (p.management.eow != 0)
         return p.management.eow;
-    }
-    if (d_tell && d_tx.produced() == 0 && &p == d_tx.to()) {
+    if (d_tell && d_tx.produced() == 0 && &p == d_tx.to())
         return make_eow(eow_type::extensions, extensions_of_ours());
-    }
     const auto advised = d_node.modes.policy->advice(p.addr);
     const uint16_t eow = advised ? encode_rate_advice(*advised).value_or(0) : 0;
     const bool refused =
@@ -45,9 +43,8 @@ uint16_t d_pdu_maker::eow_for(const peer& p) const
 std::vector<d_pdu> d_pdu_maker::last_acks(const peer& p) const
 {
     std::vector<d_pdu> list;
-    if (!p.arq.data_last || !p.arq.rx.advanced()) {
+    if (!p.arq.data_last || !p.arq.rx.advanced())
         return list;
-    }
     for (const auto& a : p.arq.rx.acks()) {
         d_pdu d = make_arq(p, d_pdu_type::ack_only);
         d.ack = a;
@@ -63,12 +60,10 @@ void d_pdu_maker::push_last_acks(peer& p) const
         return d.type == d_pdu_type::ack_only || d.type == d_pdu_type::large_ack_only;
     });
     const auto list = last_acks(p);
-    if (there || list.size() >= p.control.room()) {
+    if (there || list.size() >= p.control.room())
         return;
-    }
-    for (const auto& d : list) {
+    for (const auto& d : list)
         p.control.push(d);
-    }
 }
 
 } // namespace gr::hf::s5066

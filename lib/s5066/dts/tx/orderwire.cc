@@ -47,9 +47,8 @@ void orderwire::on_eow(station_time now, peer& p, const d_pdu& d)
     const unsigned kind = eow_kind(d.eow);
     const bool in_management = d.type == d_pdu_type::management;
     const bool of_5069 = d_node.modes.of_5069;
-    if (!understood(kind, in_management, of_5069) && !in_management) {
+    if (!understood(kind, in_management, of_5069) && !in_management)
         p.management.eow = make_eow(eow_type::unrecognised, kind);
-    }
     if (d.eow == make_eow(eow_type::unrecognised,
                           static_cast<unsigned>(eow_type::wideband_advice))) {
         p.management.refuses_advice = true;
@@ -61,19 +60,16 @@ void orderwire::on_eow(station_time now, peer& p, const d_pdu& d)
         const int hz = d_node.modes.data_mode.bandwidth_hz;
         if (const auto m = decode_rate_advice(d.eow, hz)) {
             d_node.modes.policy->on_advice(now, p.addr, *m);
-            if (p.management.advised != m) {
+            if (p.management.advised != m)
                 p.management.rates.on_advice();
-            }
             p.management.advised = m;
         }
     }
-    if (kind == static_cast<unsigned>(eow_type::extensions) && !in_management) {
+    if (kind == static_cast<unsigned>(eow_type::extensions) && !in_management)
         p.management.extensions = static_cast<uint8_t>(d.eow);
-    }
     if (kind == static_cast<unsigned>(eow_type::capability)) {
-        if (!p.management.capabilities && p.management.eow == 0) {
+        if (!p.management.capabilities && p.management.eow == 0)
             p.management.eow = make_eow(eow_type::capability, capabilities());
-        }
         p.management.capabilities = static_cast<uint8_t>(d.eow);
     }
 }
@@ -83,23 +79,18 @@ void orderwire::on_management(station_time now,
                               const d_pdu& d,
                               const gr::hf::mode& received_in)
 {
-    if (d.dst != d_node.config.own) {
+    if (d.dst != d_node.config.own)
         return;
-    }
-    if (p.management.rates.outdated(received_in, p.management.exchange)) {
+    if (p.management.rates.outdated(received_in, p.management.exchange))
         return;
-    }
     p.management.last_at = now;
     const auto in = p.management.exchange.on_received(d.eow, d.management);
-    if (in.acked && (!in.message || p.management.rates.ends_with_ack())) {
+    if (in.acked && (!in.message || p.management.rates.ends_with_ack()))
         p.management.rates.on_acked(*in.acked, p.management.exchange);
-    }
-    if (in.message) {
+    if (in.message)
         on_message(now, p, *in.message);
-    }
-    if (p.management.rates.take_finished_as_slave()) {
+    if (p.management.rates.take_finished_as_slave())
         send_empty_data(p);
-    }
 }
 
 void orderwire::on_message(station_time now, peer& p, const management_message& message)
@@ -126,9 +117,8 @@ void orderwire::on_message(station_time now, peer& p, const management_message& 
 void orderwire::send_empty_data(peer& p)
 {
     // The master waits for any D_PDU in the new mode.
-    if (!p.link.made() || !p.arq.tx.idle()) {
+    if (!p.link.made() || !p.arq.tx.idle())
         return;
-    }
     auto o = std::make_shared<outgoing>();
     o->dst = p.addr;
     o->mode.mode = transmission_mode::arq;
@@ -138,14 +128,12 @@ void orderwire::send_empty_data(peer& p)
 
 void orderwire::ask_for_rate(station_time now, peer& p, const gr::hf::mode& wanted)
 {
-    if (!p.link.made() || p.managing() || p.reset.active()) {
+    if (!p.link.made() || p.managing() || p.reset.active())
         return;
-    }
     const auto m = p.management.advised.value_or(wanted);
     const auto& present = p.management.rates.tx_mode();
-    if (m == present || p.management.rates.useless(m)) {
+    if (m == present || p.management.rates.useless(m))
         return;
-    }
     const double left_s =
         8.0 * static_cast<double>(p.arq.tx.unsent().total()) / present.rate_bps;
     if (left_s >= min_change_s ||
@@ -170,9 +158,8 @@ bool orderwire::repeat(peer& p) const
     auto& x = p.management.exchange;
     const bool lost = x.active() ? x.on_silence() >= d_node.config.management_tries
                                  : p.turn.silent >= d_node.config.management_tries;
-    if (!lost && !x.active() && p.management.rates.wants_confirm() && p.turn.silent > 0) {
+    if (!lost && !x.active() && p.management.rates.wants_confirm() && p.turn.silent > 0)
         x.repeat_ack();
-    }
     return !lost;
 }
 

@@ -41,10 +41,8 @@ void resets::answer(peer& p, const reset_header& h) const
     r.reset = h;
     r.reset.ack = true;
     // The command may arrive in several copies.
-    if (!p.control.has(
-            [&r](const d_pdu& q) { return q.type == r.type && q.reset.ack; })) {
+    if (!p.control.has([&r](const d_pdu& q) { return q.type == r.type && q.reset.ack; }))
         p.control.push(r);
-    }
 }
 
 void resets::on_reset(station_time now, peer& p, const reset_header& h)
@@ -70,18 +68,16 @@ void resets::on_reset(station_time now, peer& p, const reset_header& h)
             p.arq.rx.reset(h.new_rx_lwe);
             ++p.arq.numberings;
         }
-        if (p.reset.asks()) {
+        if (p.reset.asks())
             p.reset.end();
-        }
         reset_header a;
         a.frame_id = h.frame_id;
         answer(p, a);
     } else if (h.tx_rqst && !repeated && !p.reset.active()) {
         rewind(p);
     }
-    if (h.full || h.rx_cmnd || h.tx_rqst) {
+    if (h.full || h.rx_cmnd || h.tx_rqst)
         p.reset.heard(h);
-    }
 }
 
 } // namespace gr::hf::s5066

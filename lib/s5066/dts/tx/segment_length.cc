@@ -20,9 +20,8 @@ constexpr size_t octets_beside = 64;
 
 size_t segment_length(const node_context& node, const peer& p, const gr::hf::mode& m)
 {
-    if (node.config.segment_octets > 0) {
+    if (node.config.segment_octets > 0)
         return node.config.segment_octets;
-    }
     // No D_PDU longer than a minute, half of the longest transmission. With rate
     // adaptation half of that, because a lower rate makes it too long to get through.
     const size_t seconds = node.modes.adaptive ? 30 : 60;
@@ -34,13 +33,11 @@ size_t segment_length(const node_context& node, const peer& p, const gr::hf::mod
         min_whole_segment,
         max_segment);
     const size_t top = longest > 1000 ? max_segment : longest;
-    if (const auto best = node.modes.policy->segment_octets(p.addr, m)) {
+    if (const auto best = node.modes.policy->segment_octets(p.addr, m))
         return std::min(*best, top);
-    }
     const double per_bit = p.losses.per_bit();
-    if (per_bit <= 0) {
+    if (per_bit <= 0)
         return top;
-    }
     // Finds the largest share of user octets in the air time. Losses grow with the length
     // of a D_PDU, and the window limits how much is sent before they are repeated. A
     // repeat mostly succeeds, at least combined with the first copy, unless D_PDUs were
@@ -67,9 +64,8 @@ size_t segment_length(const node_context& node, const peer& p, const gr::hf::mod
             best_gain = gain;
             best = s;
         }
-        if (s >= top) {
+        if (s >= top)
             break;
-        }
     }
     return best;
 }

@@ -15,9 +15,8 @@ size_t max_blocks(const kernel::mode_timing& t, double s)
     const auto guess =
         static_cast<size_t>(s * t.symbol_rate_bd / static_cast<double>(t.block_symbols));
     size_t b = std::max<size_t>(guess, 1) + 1;
-    while (b > 1 && t.block_end(b - 1) > limit) {
+    while (b > 1 && t.block_end(b - 1) > limit)
         --b;
-    }
     return b;
 }
 

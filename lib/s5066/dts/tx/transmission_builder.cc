@@ -22,25 +22,22 @@ const char* in_words(d_pdu_fate f)
 
 bool transmission_builder::emit(station_time now, d_pdu d, d_pdu_fate fate)
 {
-    if (d.octets() > d_tx.room()) {
+    if (d.octets() > d_tx.room())
         return false;
-    }
     const size_t at = d_tx.produced();
     // A transmission to a group may be longer than EOT can express.
     const bool unannounced =
         d.dst.is_group() && to_seconds(d_tx.end() - d_tx.air_time_at(at)) > max_eot_s;
     d.eot = d_node.config.full_duplex || unannounced ? uint8_t{ 0 } : d_tx.eot_at(at);
     const auto octets = encode(d);
-    if (octets.empty()) {
+    if (octets.empty())
         return true; // cannot happen for D_PDUs built here
-    }
     d_tx.append(d, octets);
     ++d_node.stats.d_pdus_sent[static_cast<size_t>(d.type)];
     d_node.stats.octets_sent += octets.size();
     d_node.stats.warnings_sent += d.type == d_pdu_type::warning ? 1 : 0;
-    if (d.type == d_pdu_type::management && d_tx.to()->management.rates.wants_confirm()) {
+    if (d.type == d_pdu_type::management && d_tx.to()->management.rates.wants_confirm())
         d_tx.want_answer();
-    }
     if (d_node.config.trace) {
         d_node.log.trace(now,
                          d_node.config.own.to_string() + ">" + d.dst.to_string() + " " +
@@ -74,9 +71,8 @@ bool transmission_builder::emit_data(station_time now,
         d_maker.make_arq(p, with_ack ? d_pdu_type::data_ack : d_pdu_type::data_only);
     d.arq = o.header;
     d.segment.assign(o.segment, o.segment + o.size);
-    if (with_ack) {
+    if (with_ack)
         d.ack = p.arq.rx.ack();
-    }
     if (with_ack && d.octets() > d_tx.room()) {
         d.type = p.arq.large ? d_pdu_type::large_data_only : d_pdu_type::data_only;
         d.ack = {};
@@ -90,41 +86,33 @@ bool transmission_builder::emit_data(station_time now,
 bool transmission_builder::build_first(station_time now)
 {
     peer& p = *d_tx.to();
-    while (d_plan.next_control < d_plan.control.size()) {
-        if (emit(now, d_plan.control[d_plan.next_control++])) {
+    while (d_plan.next_control < d_plan.control.size())
+        if (emit(now, d_plan.control[d_plan.next_control++]))
             return true;
-        }
-    }
-    if (emit_opening(now)) {
+    if (emit_opening(now))
         return true;
-    }
     if (d_plan.expedited_acks > 0) {
         --d_plan.expedited_acks;
-        if (emit_expedited_ack(now)) {
+        if (emit_expedited_ack(now))
             return true;
-        }
     }
-    if (emit_expedited(now, false)) {
+    if (emit_expedited(now, false))
         return true;
-    }
-    if (!p.non_arq.empty() && p.non_arq.expedited() && emit_non_arq(now)) {
+    if (!p.non_arq.empty() && p.non_arq.expedited() && emit_non_arq(now))
         return true;
-    }
     while (d_plan.next_ack < d_plan.acks.size()) {
         d_pdu d = d_maker.make_arq(p, d_pdu_type::ack_only);
         d.ack = d_plan.acks[d_plan.next_ack++];
-        if (emit(now, d)) {
+        if (emit(now, d))
             return true;
-        }
     }
     return d_plan.ask && !d_tx.answer_wanted() && emit_question(now);
 }
 
 bool transmission_builder::build_next(station_time now)
 {
-    if (build_first(now)) {
+    if (build_first(now))
         return true;
-    }
     peer& p = *d_tx.to();
     const bool arq = p.data_allowed() && !p.arq.tx.idle() && !d_plan.no_data;
     const bool both =
@@ -149,9 +137,8 @@ bool transmission_builder::build_next(station_time now)
             return done;
         }
     }
-    if (!p.non_arq.empty() && emit_non_arq(now)) {
+    if (!p.non_arq.empty() && emit_non_arq(now))
         return true;
-    }
     return build_fill();
 }
 
@@ -168,21 +155,16 @@ bool transmission_builder::build_fill()
         ++d_node.stats.d_pdus_fill;
         return true;
     }
-    if (emit_expedited(now, true)) {
+    if (emit_expedited(now, true))
         return true;
-    }
-    if (!p.data_allowed()) {
+    if (!p.data_allowed())
         return false;
-    }
-    if (d_plan.ask) {
+    if (d_plan.ask)
         return d_plan.next_fill++ < limit + max_control_copies && emit_question(now);
-    }
-    if (d_plan.no_data) {
+    if (d_plan.no_data)
         return false;
-    }
-    if (const auto o = p.arq.tx.copy(d_tx.room(), d_length.data_overhead())) {
+    if (const auto o = p.arq.tx.copy(d_tx.room(), d_length.data_overhead()))
         return emit_data(now, *o, true);
-    }
     if (p.arq.ack_due &&
         d_plan.next_fill < limit + max_control_copies - usual_ack_copies) {
         ++d_plan.next_fill;
@@ -198,9 +180,8 @@ bool transmission_builder::build_fill()
 
 bool transmission_builder::emit_opening(station_time now)
 {
-    if (d_tx.produced() < d_plan.opening_again) {
+    if (d_tx.produced() < d_plan.opening_again)
         return false;
-    }
     d_plan.opening_again = d_tx.produced() + opening_spacing * d_plan.opening->octets();
     return emit(now, *d_plan.opening);
 }
@@ -220,14 +201,12 @@ bool transmission_builder::emit_question(station_time now)
 bool transmission_builder::emit_expedited(station_time now, bool fill)
 {
     peer& p = *d_tx.to();
-    if (!p.expedited_allowed() || d_plan.no_data) {
+    if (!p.expedited_allowed() || d_plan.no_data)
         return false;
-    }
     const auto o = fill ? p.expedited.tx.copy(d_tx.room(), d_length.data_overhead())
                         : p.expedited.tx.next(d_tx.room(), d_length.data_overhead());
-    if (!o) {
+    if (!o)
         return false;
-    }
     d_pdu d = d_maker.make(p, d_pdu_type::expedited_data_only);
     d.expedited = o->header;
     d.segment.assign(o->segment, o->segment + o->size);
@@ -244,21 +223,18 @@ bool transmission_builder::emit_expedited_ack(station_time now)
 bool transmission_builder::emit_non_arq(station_time now)
 {
     peer& p = *d_tx.to();
-    if (p.managing()) {
+    if (p.managing())
         return false;
-    }
     const station_time at = d_tx.air_time_at(d_tx.produced());
     std::vector<outgoing_ptr> expired;
     p.non_arq.expire_first(at, expired);
     d_node.expired(expired);
-    if (p.non_arq.empty()) {
+    if (p.non_arq.empty())
         return false;
-    }
     const size_t octets = p.non_arq.next_octets(
         segment_length(d_node, p, d_tx.mode()), d_length.non_arq_overhead(), d_tx.room());
-    if (octets == 0) {
+    if (octets == 0)
         return false;
-    }
     d_pdu d = d_maker.make(p,
                            p.non_arq.expedited() ? d_pdu_type::expedited_non_arq_data
                                                  : d_pdu_type::non_arq_data);

@@ -60,24 +60,19 @@ size_t transmission_length::allowed_blocks(const peer& p,
     const auto& t = d_tx.timing();
     const double max_s = d_node.config.max_transmission_s;
     longest_s = std::min(longest_s, max_s);
-    if (p.addr.is_group() && longest_s >= max_s) {
+    if (p.addr.is_group() && longest_s >= max_s)
         longest_s = d_node.config.broadcast_s;
-    }
-    if (contended && p.non_arq.empty()) {
+    if (contended && p.non_arq.empty())
         longest_s = std::min(longest_s, contended_s);
-    }
     size_t longest = max_blocks(t, longest_s);
-    if (d_access.shared() && longest_s < max_s) {
+    if (d_access.shared() && longest_s < max_s)
         longest = std::max(longest, min_blocks(p, need));
-    }
     const size_t sample = min_sample * (max_segment + data_overhead());
     const size_t first = std::max(longest / first_part, t.blocks_for(sample));
     const double cap = static_cast<double>(t.octets_in(longest));
     if (!d_node.modes.adaptive && p.losses.bits() < 8 * double(sample) &&
-        4 * first <= longest &&
-        double(p.arq.tx.unsent().total()) > worth_a_sample * cap) {
+        4 * first <= longest && double(p.arq.tx.unsent().total()) > worth_a_sample * cap)
         return first; // a short sample, so that the rest has the right segments
-    }
     return longest;
 }
 
@@ -111,12 +106,10 @@ double transmission_length::prompt_least_s(const peer& p) const
 
 double transmission_length::prompt_longest_s(station_time now, const peer& p) const
 {
-    if (!p.turn.prompt_at || p.addr.is_group() || d_node.config.full_duplex) {
+    if (!p.turn.prompt_at || p.addr.is_group() || d_node.config.full_duplex)
         return max_eot_s;
-    }
-    if (quick(p)) {
+    if (quick(p))
         return quick_s(p);
-    }
     // The longer no request came, the longer the next one may have to wait.
     const double since_s = to_seconds(now - *p.turn.prompt_at);
     return std::max(prompt_least_s(p), prompt_share * since_s);
@@ -127,9 +120,8 @@ size_t transmission_length::waiting_from(const peer& p, unsigned priority) const
     queue_states waiting;
     p.arq.tx.add_waiting(waiting);
     size_t octets = 0;
-    for (unsigned k = priority; k < 16; ++k) {
+    for (unsigned k = priority; k < 16; ++k)
         octets += waiting.of(k).octets;
-    }
     return octets;
 }
 
@@ -154,10 +146,8 @@ bool transmission_length::quick(const peer& p) const
 
 bool transmission_length::shorten(const peer& p, size_t octets)
 {
-    if (!d_tx.planned() || d_tx.closed() || d_tx.to() != &p ||
-        d_node.config.full_duplex) {
+    if (!d_tx.planned() || d_tx.closed() || d_tx.to() != &p || d_node.config.full_duplex)
         return false;
-    }
     // EOT may fall faster than time passes, but never rise (C.3.2.3): the next D_PDUs
     // carry the new end. There is room for the data being cut, and for a little more.
     const auto& t = d_tx.timing();
@@ -165,9 +155,8 @@ bool transmission_length::shorten(const peer& p, size_t octets)
     const size_t soon = t.blocks_for(d_tx.produced() + octets + behind);
     const size_t usual = max_blocks(t, prompt_least_s(p));
     const size_t blocks = std::max(soon, p.turn.quick_credits.left() ? 1 : usual);
-    if (blocks >= d_tx.blocks()) {
+    if (blocks >= d_tx.blocks())
         return false;
-    }
     const bool early = blocks < usual;
     d_tx.set_blocks(blocks);
     return early;
@@ -179,9 +168,8 @@ void transmission_length::make_way(transmission_plan& plan)
         plan.longest_s = std::min(plan.longest_s, prompt_least_s(*d_tx.to()));
         return;
     }
-    if (d_tx.closed() || d_node.config.full_duplex) {
+    if (d_tx.closed() || d_node.config.full_duplex)
         return;
-    }
     // Room for the D_PDUs that carry the new end, twice.
     const auto& t = d_tx.timing();
     const size_t last = 2 * (d_tx.to()->arq.tx.segment() + data_overhead());
@@ -201,9 +189,8 @@ transmission_length::fitting_blocks(const peer& p, size_t before, size_t longest
     };
     const size_t most = pending(longest);
     if (p.arq.tx.pending_octets(
-            data_overhead(), most + max_segment + data_overhead(), true) <= most) {
+            data_overhead(), most + max_segment + data_overhead(), true) <= most)
         return longest; // nothing more waits
-    }
     const auto speed = [&](size_t blocks) {
         return static_cast<double>(pending(blocks)) /
                (to_seconds(t.block_end(blocks - 1)) + turn_s(p));
@@ -212,9 +199,8 @@ transmission_length::fitting_blocks(const peer& p, size_t before, size_t longest
     const size_t range =
         std::max(t.blocks_for(max_segment + data_overhead()), fit_blocks);
     size_t best = longest;
-    for (size_t k = longest; k > 1 && k + range >= longest && 2 * k > longest; --k) {
+    for (size_t k = longest; k > 1 && k + range >= longest && 2 * k > longest; --k)
         best = speed(k) > speed(best) ? k : best;
-    }
     return best;
 }
 

@@ -13,9 +13,8 @@ namespace gr::hf::s5066 {
 // in which it is cut again.
 void transmission_planner::fit_segments(station_time now, peer& p)
 {
-    if (p.arq.tx.unacknowledged() == 0) {
+    if (p.arq.tx.unacknowledged() == 0)
         return;
-    }
     if (!d_node.modes.adaptive) {
         if (repeats_in_vain(p)) {
             d_node.log.detail(now, "shorter segments for " + p.addr.to_string());
@@ -60,9 +59,8 @@ bool transmission_planner::recut_needed(const peer& p) const
 
 void transmission_planner::bound_window(peer& p) const
 {
-    if (!p.arq.large) {
+    if (!p.arq.large)
         return;
-    }
     // Two transmissions: the one whose losses are being repeated, and the present one.
     const size_t longest = d_tx.timing().octets_in(
         max_blocks(d_tx.timing(), d_node.config.max_transmission_s));
@@ -100,9 +98,8 @@ void transmission_planner::begin(station_time now)
     std::vector<outgoing_ptr> expired;
     p.arq.tx.expire(now, expired);
     p.expedited.tx.expire(now, expired);
-    if (p.expedited.tx.unacknowledged() == 0) {
+    if (p.expedited.tx.unacknowledged() == 0)
         p.expedited.tx.begin_transmission(); // with the next one
-    }
     d_node.expired(expired);
 }
 
@@ -111,18 +108,16 @@ size_t transmission_planner::plan_control(peer& p, const std::vector<d_pdu>& lin
     auto& list = d_plan.control;
     list = p.control.take();
     list.insert(list.end(), link_control.begin(), link_control.end());
-    if (p.management.exchange.due()) {
+    if (p.management.exchange.due())
         list.push_back(d_orderwire.make(d_tx.begin(), p));
-    }
     if (p.reset.active() && !p.managing()) {
         d_pdu d = d_maker.make_arq(p, d_pdu_type::reset);
         d.reset = p.reset.header();
         list.push_back(d);
     }
     size_t octets = 0;
-    for (const auto& d : list) {
+    for (const auto& d : list)
         octets += d.octets();
-    }
     return octets;
 }
 
@@ -163,21 +158,18 @@ size_t transmission_planner::plan_ack_only(const peer& p)
 
 size_t transmission_planner::plan_acks(const peer& p, bool with_data)
 {
-    if (!p.arq.ack_due || !p.data_allowed()) {
+    if (!p.arq.ack_due || !p.data_allowed())
         return 0;
-    }
-    if (!with_data || p.arq.rx.acks().size() != 1) {
+    if (!with_data || p.arq.rx.acks().size() != 1)
         return plan_ack_only(p);
-    }
     d_plan.data_acks = usual_ack_copies;
     return d_plan.data_acks * (1 + p.arq.rx.ack().selective.size());
 }
 
 size_t transmission_planner::plan_expedited(const peer& p, size_t need, size_t cap)
 {
-    if (!p.expedited_allowed()) {
+    if (!p.expedited_allowed())
         return need;
-    }
     if (p.expedited.ack_due) {
         const size_t octets =
             9u + d_node.config.address_size + p.expedited.rx.ack().selective.size();
@@ -211,14 +203,12 @@ size_t transmission_planner::plan_data(const peer& p,
 
 size_t transmission_planner::plan_opening(size_t need)
 {
-    if (!d_plan.opening || !d_tx.to()->losses.some()) {
+    if (!d_plan.opening || !d_tx.to()->losses.some())
         return 0;
-    }
     const size_t octets = d_plan.opening->octets();
     const size_t copies = need / (opening_spacing * octets);
-    if (copies == 0) {
+    if (copies == 0)
         return 0;
-    }
     d_plan.opening_again = 0;
     return (copies + 1) * octets;
 }
@@ -237,18 +227,15 @@ void transmission_planner::plan(const std::vector<d_pdu>& link_control,
     const bool probe = !d_plan.no_data && p.turn.probe && p.arq.tx.unacknowledged() > 0;
     d_plan.with_new = !probe;
     need += plan_acks(p, data);
-    if (data && control == 0) {
+    if (data && control == 0)
         longest = std::max(longest, d_length.min_blocks(p, need));
-    }
-    if (data && !probe && p.turn.prompt_at) {
+    if (data && !probe && p.turn.prompt_at)
         longest = d_length.fitting_blocks(p, need, longest);
-    }
     const size_t cap = t.octets_in(longest);
-    if (probe || data) {
+    if (probe || data)
         need = plan_data(p, need, longest, probe);
-    } else if (d_plan.ask) {
+    else if (d_plan.ask)
         need += d_length.data_overhead() + 4;
-    }
     if (!p.managing()) {
         need = p.non_arq.pending_octets(need,
                                         cap,

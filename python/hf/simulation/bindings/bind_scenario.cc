@@ -22,11 +22,9 @@ s5066::delivery_confirmation confirmation_of(const std::string& name)
     using s5066::delivery_confirmation;
     for (const auto c : { delivery_confirmation::none,
                           delivery_confirmation::node,
-                          delivery_confirmation::client }) {
-        if (name == to_string(c)) {
+                          delivery_confirmation::client })
+        if (name == to_string(c))
             return c;
-        }
-    }
     throw std::invalid_argument("confirmation '" + name +
                                 "': allowed are none, node, client");
 }
@@ -146,9 +144,8 @@ void bind_block_error_curves(py::module& m)
                const std::string& mode_text,
                const std::vector<std::array<double, 4>>& points) {
                 std::vector<block_error_point> list;
-                for (const auto& p : points) {
+                for (const auto& p : points)
                     list.push_back({ p[0], p[1], p[2], p[3] });
-                }
                 c.add(mode::parse(mode_text), list);
             },
             py::arg("mode"),
@@ -280,11 +277,11 @@ void bind_u_pdu_fate(py::module& m)
         .def_readonly("repeated_on_link", &u_pdu_fate::repeated_on_link)
         .def_readonly("confirmed_s", &u_pdu_fate::confirmed_s)
         .def_readonly("rejected_s", &u_pdu_fate::rejected_s)
-        .def_property_readonly("reason",
-                               [](const u_pdu_fate& f) {
-                                   return f.reason ? std::string(to_string(*f.reason))
-                                                   : std::string();
-                               })
+        .def_property_readonly(
+            "reason",
+            [](const u_pdu_fate& f) {
+                return f.reason ? std::string(to_string(*f.reason)) : std::string();
+            })
         .def_property_readonly(
             "missing", &u_pdu_fate::missing, "Confirmed before any delivery.");
 }
