@@ -173,6 +173,7 @@ def test_chat(servers):
 
 def test_chat_refuses_what_it_cannot_send(servers):
     """A group cannot agree to UTF-8, and an octet that is no UTF-8 is no text."""
+    far = waiting("chat", "--server", servers[1], "--count", "1", "--timeout", "60")
     result = subprocess.run(["hf", "chat", "--to", "31.255.255.255", "--server", servers[0]],
                             input="Grüße\nfünf\n".encode("latin-1") + "Grüße\nfive\n".encode(),
                             capture_output=True, timeout=60)
@@ -181,6 +182,8 @@ def test_chat_refuses_what_it_cannot_send(servers):
     assert "not sent: octet 0xfc is not utf-8: Gr" in said and "f\ufffdnf" in said
     assert "a group may read only ASCII; write it in ASCII, for example: Grusse" in said
     assert "3 messages not confirmed" in said
+    # It must not reach the receiver of the next test.
+    assert far.communicate(timeout=80)[0] == "1.2.0.1: five\n"
 
 
 def test_a_terminal_without_utf_8_shows_question_marks(servers):

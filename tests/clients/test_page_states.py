@@ -92,8 +92,8 @@ def test_the_first_screen_tells_the_state(browser, name):
             problems = browser.find_elements("css selector", ".problems li")
             assert [p.text for p in problems] == \
                 [f"{p['what']}\n{p['remedy']}" for p in g["problems"]]
-            assert len(problems) == (0 if name in ("traffic", "waiting", "idle", "ale",
-                                                       "programs") else 1)
+            assert len(problems) == (0 if name in (
+                "traffic", "waiting", "idle", "ale", "programs") else 1)
             # Nobody scrolls, neither sideways nor to learn what the station does.
             assert browser.execute_script(
                 "return document.documentElement.scrollWidth <= innerWidth")
