@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Four places on Poor channels, 200 seeds: a combination has no octets that nobody sent."""
+"""Four places on Poor channels, 40 seeds or HF_SEEDS: a combination has no octets that nobody sent.
+
+4 s of processor time a seed. 200 were run on 2026-11-29.
+"""
+import os
+
 import numpy as np
 
 from gnuradio import hf as module
@@ -7,6 +12,7 @@ from gnuradio import hf as module
 MODE = "4539-3200S"
 #: 13 blocks. A reinserted preamble lies before block 8.
 COUNT = 5600
+SEEDS = int(os.environ.get("HF_SEEDS", "40"))
 
 
 def combined(seed, snr_db):
@@ -27,7 +33,7 @@ def test_no_octets_that_nobody_sent():
     blocks = next(n for n in range(1, 99) if timing.octets_in(n) >= COUNT)
     block = timing.octets_in(2) - timing.octets_in(1)
     whole = 0
-    for seed in range(200):
+    for seed in range(SEEDS):
         # At 0 dB, receivers lose the signal and look for it again.
         octets, messages = combined(seed, 2 * (seed % 5))
         assert messages and sum(m["blocks"] for m in messages) <= blocks, seed
@@ -36,4 +42,4 @@ def test_no_octets_that_nobody_sent():
             if message["complete"] and not message["joined"]:
                 assert len(message["octets"]) == COUNT, seed
                 whole += message["octets"] == octets
-    assert whole >= 160
+    assert whole >= 0.8 * SEEDS
