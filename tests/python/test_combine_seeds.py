@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Four places on Poor channels, 40 seeds or HF_SEEDS: a combination has no octets that nobody sent.
+"""Four places on Poor channels, 40 seeds or HF_SEEDS: no octets that nobody sent.
 
 4 s of processor time a seed. 200 were run on 2026-11-29.
 """
