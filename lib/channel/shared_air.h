@@ -61,7 +61,7 @@ public:
     uint64_t available(size_t station) const;
     /*! \brief Whether \p station takes samples; all do at first.
      *
-     * What a listener has not taken is kept, and a sender does not run ahead of it.
+     * Samples that a listener has not taken are kept, and a sender does not run ahead of it.
      */
     void set_listens(size_t station, bool listens)
     {

@@ -26,7 +26,7 @@ std::complex<float> taken(std::complex<float> x)
 /* Samples of 0 in a row that are a hole: more than low levels give in a period of the
  * subcarrier. After the longest one the signal may have ended. A receiver that gets no
  * samples for longer has to notice. */
-constexpr double least_hole_s = 0.002, longest_hole_s = 0.2;
+constexpr double min_hole_s = 0.002, max_hole_s = 0.2;
 
 // Few enough samples to stay in the nearest cache between steps.
 constexpr size_t piece = 2048;
@@ -72,9 +72,8 @@ audio_to_baseband::audio_to_baseband(const audio_rates& rates, bool blank_bursts
     d_real_shape.emplace(d_finder->reach(), d_finder->average());
     d_complex_shape.emplace(d_finder->reach(), d_finder->average());
     d_hit.resize(static_cast<size_t>(std::lround(period * rates.audio)));
-    d_silence.least_hole = static_cast<size_t>(std::lround(least_hole_s * rates.audio));
-    d_silence.longest_hole =
-        static_cast<size_t>(std::lround(longest_hole_s * rates.audio));
+    d_silence.min_hole = static_cast<size_t>(std::lround(min_hole_s * rates.audio));
+    d_silence.max_hole = static_cast<size_t>(std::lround(max_hole_s * rates.audio));
     for (size_t k = 0; k <= d_hit.size(); ++k)
         d_share.push_back(static_cast<float>(std::pow(
             std::sin(M_PI_2 * static_cast<double>(k) / static_cast<double>(d_hit.size())),
@@ -159,15 +158,20 @@ void audio_to_baseband::find(OnBurst&& on_burst)
     for (size_t i = 0; i < n; ++i) {
         if (d_power[i] != 0) {
             d_silence.now = 0;
+            // Zeros are rare.
+            i = static_cast<size_t>(std::find(d_power.begin() + static_cast<long>(i),
+                                              d_power.end(),
+                                              0.0f) -
+                                    d_power.begin()) -
+                1;
             continue;
         }
-        if (d_silence.now >= d_silence.longest_hole ||
-            ++d_silence.now < d_silence.least_hole)
+        if (d_silence.now >= d_silence.max_hole || ++d_silence.now < d_silence.min_hole)
             continue;
         push_to(i);
         const int64_t now = d_finder->latest(); // sample i
         const size_t back =
-            d_silence.now == d_silence.least_hole ? d_silence.now + d_hit.size() : 0;
+            d_silence.now == d_silence.min_hole ? d_silence.now + d_hit.size() : 0;
         for (int64_t k = now - static_cast<int64_t>(back); k <= now; ++k)
             d_finder->erase(k);
     }

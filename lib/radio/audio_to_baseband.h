@@ -94,7 +94,7 @@ private:
     std::vector<uint8_t> d_verdict;
     struct silence {           // in samples of 0
         size_t now = SIZE_MAX; // at first, no signal is missing
-        size_t least_hole = 0, longest_hole = 0;
+        size_t min_hole = 0, max_hole = 0;
     } d_silence;
     double d_ratio;             // modem rate over audio rate
     std::vector<uint8_t> d_hit; // verdicts of the latest samples, for the length of a

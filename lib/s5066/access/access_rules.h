@@ -11,7 +11,7 @@ inline constexpr station_time station_memory = std::chrono::minutes(15);
 inline constexpr size_t max_stations = 64;
 // Turns of others for which these slots stay free.
 inline constexpr unsigned many_rounds = 4;
-// For so long a transmission that could not be read shows that several stations call.
+// Time for which a transmission that could not be read shows that several stations call.
 inline constexpr station_time unread_memory = std::chrono::minutes(2);
 // Answer to a longest transmission, with its pauses, s.
 inline constexpr double answer_s = 3;

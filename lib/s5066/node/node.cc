@@ -88,7 +88,7 @@ void node::impl::set_mode(const std::string& m)
         // acknowledgements equally good at 4 dB, and so does this cost.
         const double lost_ack_s =
             d_access.answer_wait_s() + to_seconds(timing.block_end(probe_blocks / 2 - 1));
-        // With rate changes by EOW the mode is what both sides have agreed.
+        // The mode is what both sides have agreed where the rate changes by EOW.
         const auto messages =
             d_node.config.drc ? std::vector<gr::hf::mode>() : shorter_interleavers(data);
         d_node.modes.policy =

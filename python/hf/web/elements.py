@@ -26,7 +26,7 @@ _TRACKER = re.compile(r"(?:^|&)(?:utm_[a-z]+|fbclid|gclid|mc_[a-z]+)=[^&]*")
 #: Time and address of a refresh. Nothing behind the time can fail, so it never goes back.
 _REFRESH = re.compile(r"([0-9.]+)\s*[;,]?\s*(?:url\s*=\s*)?(.*)", re.I | re.S)
 _FIELDS = ("input", "select", "textarea", "button")
-#: Elements that show another document: what a reader is told, and the attribute with its address.
+#: Elements that show another document: their name for a reader, and the attribute of its address.
 ELSEWHERE = {"iframe": ("frame", "src"), "frame": ("frame", "src"), "object": ("object", "data"),
              "embed": ("object", "src"), "audio": ("sound", "src"), "video": ("video", "src"),
              "area": ("", "href")}

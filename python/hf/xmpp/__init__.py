@@ -5,7 +5,7 @@ and the nodes of other stations.
     stanza     one stanza as text and as a tree, read with limits
     codec      stanzas as messages of RCOP, compressed or not
     ids        random IDs in fewer octets
-    policy     what passes, what is left out, what is answered here
+    policy     rules: which stanzas pass, are left out, are answered here
     journal    stanzas on disk, until they have arrived
     exchange   the two flows of stanzas with one far gateway
     carrier    the connection to the SIS server

@@ -7,10 +7,10 @@ drops second copies.
 
 The node's confirmation counts while the far gateway was heard lately: it comes sooner than that
 of the far client. A far gateway that was killed may not have written down what its node had
-delivered. So two of our gateways tell each other by notices (codec.START and others) what comes
-next and what has arrived. A receiver that misses a number asks for it, and drops what follows
-until it has come. A gateway of another maker sends no notices: what arrives there is taken as it
-comes.
+delivered. So two of our gateways tell each other by notices (codec.START and others) the next
+number and the last that has arrived. A receiver that misses a number asks for it, and drops
+later ones until it has come. A gateway of another maker sends no notices: its stanzas are taken
+as they come.
 """
 from collections import Counter, OrderedDict, deque
 import time

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The gateway of a station: what the chat server hands over goes to HF, and what comes from HF
-goes to the chat server. It knows nothing of the component protocol."""
+"""The gateway of a station: stanzas of the chat server go to HF, and those from HF to the chat
+server. It knows nothing of the component protocol."""
 from collections import Counter, OrderedDict
 import copy
 import threading

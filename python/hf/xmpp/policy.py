@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What passes over HF, what is left out, and what is answered on this side."""
+"""Rules for stanzas: which pass over HF, which are left out, and which are answered here."""
 import copy
 import datetime
 from typing import Iterable, Optional, Sequence

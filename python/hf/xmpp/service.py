@@ -21,7 +21,7 @@ class XmppService(service.Service):
         self.settings = d.xmpp
         fastest = _hf.mode(_hf.fastest_mode(d.mode))
         self._presence = "direct" if fastest.rate_bps <= DIRECT_BPS else "all"
-        # As much as HF-PEP and the IP client keep below them.
+        # The amount that HF-PEP and the IP client keep in the node, too.
         self._window = int(1.1 * station.longest_transmission_octets(d.mode)) + 2048
         self._server = ""
         self._say: Callable[[str], None] = lambda line: None
