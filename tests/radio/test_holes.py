@@ -41,7 +41,8 @@ def test_a_server_that_stalls_leaves_no_hole_that_nobody_tells_of(tmp_path, monk
     print(f"{stalls} stalls, holes", [(zeros, missing) for _, zeros, missing in ramp.holes],
           f"told {told} times, load", os.getloadavg()[0])
     assert len(ramp.holes) >= 8 and source.state().lost == 0
-    # A stall makes a hole; some samples may come out in the middle of it.
+    # A stall makes a hole. Some samples may come out in the middle of it: two holes, told once or
+    # twice. If none come out between two underruns, one hole is told twice.
     times = [at for at, _, _ in ramp.holes]
     apart = 1 + sum(b - a > 1 for a, b in zip(times, times[1:]))
-    assert apart <= told <= len(times)
+    assert apart <= told <= len(times) + apart

@@ -96,8 +96,8 @@ class Namespace:
         self.name = name
 
     def __enter__(self) -> "Namespace":
-        _run("ip", "netns", "add", self.name)
         try:
+            _run("ip", "netns", "add", self.name)
             _run("ip", "-n", self.name, "link", "set", "lo", "up")
             # IPv6 announcements go out on every device. Each would cost a transmission.
             self.command_run("sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1",
