@@ -150,6 +150,8 @@ public:
         const auto& s = d_node.stats();
         std::map<std::string, uint64_t> m{
             { "d_pdus_repeated", s.d_pdus_repeated },
+            { "octets_sent_again", s.octets_sent_again },
+            { "octets_sent_as_fill", s.octets_sent_as_fill },
             { "d_pdus_fill", s.d_pdus_fill },
             { "d_pdus_acked", s.d_pdus_acked },
             { "d_pdus_duplicate", s.d_pdus_duplicate },

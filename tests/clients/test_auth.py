@@ -222,8 +222,8 @@ def test_the_terminal_and_the_problems_name_who_was_refused():
         {"peer": "1.2.0.2", "proved": 4, "not_proved": 0, "refused": 1, "last": "replayed"}]}
     shown = top.station({"mode": "4539-600S", "link": link}, {
         "me": "1.2.0.1", "peer": "1.2.0.2", "sentence": "", "problems": [], "state": "idle",
-        "now": "", "speed": "", "speed_minutes": "", "channel": "", "channel_numbers": "",
-        "waiting": "", "ready": ""}, utf8=False)
+        "now": "", "speed": "", "speed_minutes": "", "cost": "", "channel": "",
+        "channel_numbers": "", "waiting": "", "ready": ""}, utf8=False)
     cells = [str(cell) for column in shown[-1].columns for cell in column.cells]
     assert "proofs of 1.2.0.2" in cells
     assert "replayed (proved 4, not proved 0, refused 1)" in cells

@@ -18,13 +18,14 @@ CALM = {"log": ["    1.00 a line"], "profile": [], "symbols": [], "d_pdus": [], 
         "d_pdu_bins": [], "d_pdu_bin_s": 5.0, "spectrum": [0.0, -20.0] * 64,
         "sample_rate": 9600.0}
 LINK = {"queues": [], "proofs": [], "clients": 1}
+COST = {"data": 0.61, "turnaround": 0.14, "loss": 0.13, "protocol": 0.07, "padding": 0.05}
 ALE = SimpleNamespace(
     state="linked", channel=2, peer="JOE", links=3, failures=1, quality=[
         SimpleNamespace(station=name, channel=k, snr_db=3.0 + 8 * k, age_s=60.0 * k)
         for name in ("ANNA", "JOE") for k in range(3)])
 STATES = {
-    "traffic": snapshot({**LINK, "phase": "transmitting"}, SENDS, blocks=FADING, **CALM,
-                        spans=sent("4539-4800L", "4539-2400L")),
+    "traffic": snapshot({**LINK, "phase": "transmitting"}, {**SENDS, "cost": COST},
+                        blocks=FADING, **CALM, spans=sent("4539-4800L", "4539-2400L")),
     "waiting": snapshot({**LINK, "phase": "waiting for an answer"}, SENDS, **CALM),
     "idle": snapshot({**LINK, "peer": ""}, **CALM),
     "nobody answers": snapshot({**LINK, "phase": "transmitting"},
@@ -87,8 +88,8 @@ def test_the_first_screen_tells_the_state(browser, name):
             browser.get(page.url)
             live(browser)
             seen, g = words(browser), canned.glance
-            assert [seen[k] for k in ("sentence", "now", "speed", "channel", "waiting")] == \
-                [g[k] for k in ("sentence", "now", "speed", "channel", "waiting")]
+            shown = ("sentence", "now", "speed", "cost", "cost-parts", "channel", "waiting")
+            assert [seen[k] for k in shown] == [g[k.replace("-", "_")] for k in shown]
             problems = browser.find_elements("css selector", ".problems li")
             assert [p.text for p in problems] == \
                 [f"{p['what']}\n{p['remedy']}" for p in g["problems"]]

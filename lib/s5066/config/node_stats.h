@@ -45,7 +45,9 @@ struct node_stats {
     uint64_t false_syncs = 0;       //!< sync words without a good header
     uint64_t transmissions = 0;
     uint64_t receptions = 0;
-    uint64_t octets_sent = 0; //!< octets of D_PDUs on the air
+    uint64_t octets_sent = 0;         //!< octets of D_PDUs on the air
+    uint64_t octets_sent_again = 0;   //!< of these, for want of an ACK
+    uint64_t octets_sent_as_fill = 0; //!< of these, copies in otherwise empty room
     uint64_t octets_received = 0;
     uint64_t u_pdus_submitted = 0;
     uint64_t u_pdus_delivered = 0;

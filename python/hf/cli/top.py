@@ -78,6 +78,7 @@ def station(s: Dict[str, Any], g: Dict[str, Any], utf8: bool) -> List[Any]:
     link = s.get("link", {})
     rows = [(f"{g['me']} {arrow} {g['peer'] or 'nobody yet'}", g["now"]),
             ("speed now", g["speed"]), ("last 5 minutes", g["speed_minutes"]),
+            *([("time went to", f"{g['cost']} ({g['cost_parts']})")] if g["cost"] else []),
             ("channel", f"{g['channel']} ({g['channel_numbers']})"),
             ("waiting", ", ".join(filter(None, (g["waiting"], g["ready"]))))]
     if link:

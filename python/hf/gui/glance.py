@@ -28,8 +28,9 @@ def glance(s: Snapshot) -> Dict[str, Any]:
     sentence: the state in one sentence. state: transmitting, receiving, waiting, silent or idle,
     as the station is this moment. now: the same in words. me, peer: names, peer is empty if none
     is known. speed, speed_minutes: goodput now and over the last five minutes, each with its
-    direction. channel: a word. channel_numbers: the numbers behind it. waiting, ready: what waits
-    and when it will be done. share: part of the work that is done, 0 to 1, or None. share_sent:
+    direction. cost, cost_parts: where the time of sending went, empty if not known.
+    channel: a word. channel_numbers: the numbers behind it. waiting, ready: what waits and when it
+    will be done. share: part of the work that is done, 0 to 1, or None. share_sent:
     the same, with what was sent and is not acknowledged. problems: a list of what is wrong (what)
     and the remedy (remedy), the worst first.
     """
@@ -38,6 +39,7 @@ def glance(s: Snapshot) -> Dict[str, Any]:
     word, numbers = channel(s)
     found = problems.problems(s)
     waiting, ready = _waiting(s, link, progress)
+    cost, cost_parts = cost_in_words(progress.get("cost"))
     total = progress.get("total_octets") or 0
     busy = bool(total and progress["waiting_octets"])
     return {"sentence": _sentence(s, work, word, found), "state": _state(s),
@@ -45,6 +47,7 @@ def glance(s: Snapshot) -> Dict[str, Any]:
             "speed": _speed(progress.get("out_bps"), progress.get("in_bps"), work),
             "speed_minutes": _speed(progress.get("out_minutes_bps"),
                                     progress.get("in_minutes_bps"), work),
+            "cost": cost, "cost_parts": cost_parts,
             "channel": word, "channel_numbers": numbers, "waiting": waiting, "ready": ready,
             "share": round(progress["done_octets"] / total, 3) if busy else None,
             "share_sent": round((progress["done_octets"] + (progress.get("air_octets") or 0)) /
@@ -234,6 +237,16 @@ def _speed(out: Optional[float], back: Optional[float], work: str) -> str:
     parts = [text for is_so, text in ((sends, "out " + rate(out)), (comes, "in " + rate(back)))
              if is_so]
     return parts[0] if len(parts) == 1 and work != "both" else "; ".join(parts)
+
+
+def cost_in_words(shares: Optional[Mapping[str, float]]) -> "tuple[str, str]":
+    """The share of the time that data had, and the others, the largest first."""
+    if shares is None:
+        return "", ""
+    parts = sorted(((round(100 * share), name) for name, share in shares.items()
+                    if name != "data"), key=lambda p: -p[0])
+    return (f"{100 * shares['data']:.0f} % data",
+            ", ".join(f"{percent} % {name}" for percent, name in parts if percent))
 
 
 def _waiting(s: Snapshot, link: Snapshot, progress: Snapshot) -> "tuple[str, str]":

@@ -65,6 +65,9 @@ function glance(node, g) {
   text(node, ".peer", g.peer || "nobody yet");
   text(node, ".arrow", ARROWS[g.state]);
   text(node, ".speed-minutes", g.speed_minutes);
+  text(node, ".cost", g.cost);
+  text(node, ".cost-parts", g.cost_parts);
+  node.querySelector(".has-cost").hidden = !g.cost;
   text(node, ".channel-numbers", g.channel_numbers && "(" + g.channel_numbers + ")");
   speak(node.querySelector(".spoken"), g.sentence);
   // Two colours: what has arrived, and what was sent.

@@ -4,6 +4,7 @@ wrong lately. Made from samples of its state and counters."""
 from collections import OrderedDict, deque
 from typing import Any, Deque, Dict, Iterable, Mapping, Optional, Tuple
 
+from .cost import Cost
 from .remaining import Remaining, Transmission
 
 #: Time span of "the last minutes", s of station time, and least distance of two samples.
@@ -38,7 +39,7 @@ class Progress:
         self._rounds = 0  # silent rounds when this peer was heard, or became the peer
         self._last: Dict[str, float] = {}
         self._data = (0.0, 0)  # octets and D_PDUs, for the mean size of a D_PDU
-        self._remaining = Remaining()
+        self._remaining, self._cost = Remaining(), Cost()
 
     def note(self, link: Mapping[str, Any], stats: Mapping[str, int], late_answers: int = 0,
              spans: Iterable[Mapping[str, Any]] = (), held: float = 0.0) -> None:
@@ -61,6 +62,8 @@ class Progress:
         queued = min(waiting, held + float(link["queued_octets"]))
         sent = [Transmission(s["mode"], s["begin"], s["end"]) for s in spans if s["kind"] == "tx"]
         self._remaining.note(now, sent, submitted - queued, queued, waiting - queued)
+        self._cost.note(now, link, stats, sent, submitted - waiting, waiting - queued,
+                        waiting > 0)
         self._last = {"total": submitted - self._base, "waiting": waiting, "queued": queued}
         sample = (now, submitted - waiting, float(stats.get("u_pdu_octets_delivered", 0)),
                   troubles, int(stats.get("d_pdus_acked", 0)))
@@ -100,9 +103,10 @@ class Progress:
         acknowledged. left_s: time until all have arrived, or None while it is not known. begin:
         since when, or None. out_bps, in_bps: goodput over NOW_S, and out_minutes_bps,
         in_minutes_bps over MINUTES_S (bit/s). in_octets: delivered in NOW_S. Rates are those
-        with the present peer. last_heard: station time of the last intact D_PDU of this peer, or
-        None. peer_since: since when it is the peer, or None. unanswered: transmissions to it
-        without an answer since then. troubles: growth of each of TROUBLES within MINUTES_S.
+        with the present peer. cost: see Cost.take(). last_heard: station time of the last intact
+        D_PDU of this peer, or None. peer_since: since when it is the peer, or None. unanswered:
+        transmissions to it without an answer since then. troubles: growth of each of TROUBLES
+        within MINUTES_S.
         """
         if not self._samples:
             return {}
@@ -117,7 +121,8 @@ class Progress:
                 "left_s": self._remaining.left() if waiting else None,
                 "out_bps": round(out_bps), "in_bps": round(in_bps), "in_octets": round(in_octets),
                 "out_minutes_bps": round(out_minutes), "in_minutes_bps": round(in_minutes),
-                "last_heard": self._heard.get(self._peer), "peer_since": self._peer_since,
+                "cost": self._cost.take(), "last_heard": self._heard.get(self._peer),
+                "peer_since": self._peer_since,
                 "unanswered": rounds - self._rounds,
                 "troubles": {k: v - past[k] for k, v in troubles.items() if v > past[k]}}
 

@@ -35,6 +35,10 @@ bool transmission_builder::emit(station_time now, d_pdu d, d_pdu_fate fate)
     d_tx.append(d, octets);
     ++d_node.stats.d_pdus_sent[static_cast<size_t>(d.type)];
     d_node.stats.octets_sent += octets.size();
+    if (fate == d_pdu_fate::sent_again)
+        d_node.stats.octets_sent_again += octets.size();
+    if (fate == d_pdu_fate::sent_as_fill)
+        d_node.stats.octets_sent_as_fill += octets.size();
     d_node.stats.warnings_sent += d.type == d_pdu_type::warning ? 1 : 0;
     if (d.type == d_pdu_type::management && d_tx.to()->management.rates.wants_confirm())
         d_tx.want_answer();
