@@ -325,3 +325,25 @@ def test_the_picture_of_send_only_shows_what_was_submitted(monkeypatch, tmp_path
                                          Sample(2.0, confirmed, 0, 2000)])
     assert path.stat().st_size > 1000
     assert [name for name, values in drawn if any(values)].count(label) >= 1
+
+
+def test_goodput_without_the_filling_of_the_queue(monkeypatch, tmp_path):
+    from gnuradio.hf.pictures import throughput
+    from gnuradio.hf.sis.console import Sample, Throughput
+    from matplotlib import axes
+    drawn = {}
+    plain = axes.Axes.plot
+
+    def plot(self, times, values, **kwargs):
+        drawn[kwargs["label"]] = list(values)
+        return plain(self, times, values, **kwargs)
+
+    monkeypatch.setattr(axes.Axes, "plot", plot)
+    samples = [Sample(30.0, 1000, 0, 8000), Sample(40.0, 3000, 0, 8000),
+               Sample(50.0, 5000, 0, 8000)]
+    r = Throughput(submitted=8000, confirmed=5000, seconds=50.0, samples=samples)
+    assert (r.out_bps(), r.steady_bps()) == (800, 1600)
+    assert Throughput(samples=samples[:1]).steady_bps() is None
+    throughput.draw(str(tmp_path / "picture.png"), "title", samples)
+    assert drawn["there, after the first confirmation"] == [1600, 1600]
+    assert drawn["there"][-1] == 800

@@ -238,7 +238,9 @@ def throughput(here: Here, there: There, results: Results, octets: int, size: in
              f"in {r.seconds:.1f} s"]
     if r.far_octets is not None:
         lines.append(f"{r.far_octets} octets received there in {r.far_seconds:.1f} s")
-    lines.append(f"out {r.out_bps():.0f} bit/s")
+    steady = r.steady_bps()
+    lines.append(f"out {r.out_bps():.0f} bit/s" + (
+        "" if steady is None else f", {steady:.0f} bit/s after the first confirmation"))
     if two_way:
         lines.append(f"{r.received} of {two_way} octets received here, in {r.in_bps():.0f} bit/s")
     results.write(lines, THROUGHPUT_COLUMNS,

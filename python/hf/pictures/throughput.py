@@ -18,14 +18,19 @@ def _panels(upper: Any, lower: Any, samples: List[Sample]) -> None:
     times = [0.0] + [s.time for s in samples]
     there = [s.octets_out for s in samples]
     # Unconfirmed octets are known only until the station has accepted them.
-    out = ("there", there) if any(there) else ("submitted", [s.submitted for s in samples])
-    for name, values in ((out[0], [0] + out[1]),
-                         ("here", [0] + [s.octets_in for s in samples])):
+    for name, values in (("submitted", [0] + [s.submitted for s in samples]),
+                         ("there", [0] + there), ("here", [0] + [s.octets_in for s in samples])):
         if not any(values):
             continue
         upper.step(times, [v / 1000 for v in values], where="post", label=name)
-        lower.plot(times[1:], [8 * v / max(t, 1e-9) for t, v in zip(times[1:], values[1:])],
-                   label=name)
+        if name != "submitted" or not any(there):
+            lower.plot(times[1:], [8 * v / max(t, 1e-9) for t, v in zip(times[1:], values[1:])],
+                       label=name)
+    after = [s for s in samples if s.octets_out]
+    rates = [(s.time, 8 * (s.octets_out - after[0].octets_out) / (s.time - after[0].time))
+             for s in after if s.time > after[0].time]
+    if rates:
+        lower.plot(*zip(*rates), linestyle="--", label="there, after the first confirmation")
     upper.set_ylabel("octets, kB")
     lower.set_ylabel("mean goodput, bit/s")
     lower.set_xlabel("time, s")

@@ -118,6 +118,14 @@ class Throughput:
         """Goodput to the far end: confirmed octets, else those that the far console counted."""
         return 8 * (self.confirmed or self.far_octets or 0) / max(self.seconds, 1e-9)
 
+    def steady_bps(self) -> Optional[float]:
+        """Goodput from the first confirmation to the last, so without the time in which the
+        queue fills and the link is made. None without two confirmations."""
+        there = [s for s in self.samples if s.octets_out]
+        if not there or there[-1].octets_out == there[0].octets_out:
+            return None
+        return 8 * (there[-1].octets_out - there[0].octets_out) / (there[-1].time - there[0].time)
+
     def in_bps(self) -> float:
         """Goodput from the far end, two-way only."""
         return 8 * self.received / max(self.seconds, 1e-9)
