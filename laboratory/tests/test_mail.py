@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What hf-lab bench mail measures, in short. Takes half a minute."""
+from hflab.programs import bulk_mail
 from hflab.programs import mail as measure
 from hflab.programs import postfix
 import pytest
@@ -15,3 +16,14 @@ def test_postfix_to_postfix(protocol):
 def test_few_mails_over_a_bad_link_with_killed_gateways():
     row = measure.bad_link("hmtp", mails=6, kills=2, seed=3, speed=60.0)
     assert (row.once, row.lost, row.twice, row.altered, row.kills) == (12, 0, 0, 0, 2)
+
+
+@pytest.mark.skipif(postfix.why_not() is not None, reason=str(postfix.why_not()))
+@pytest.mark.parametrize("protocol", ["hmtp", "cftp"])
+def test_mails_in_bulk_all_arrive_and_are_counted(protocol):
+    row = bulk_mail.run(protocol, 9600, 12, 2000)
+    assert row.octets == 12 * 2000 and 0 < row.over_hf < 2 * row.octets
+    assert row.use() == pytest.approx(100 * 8 * 24000 / 9600 / row.time_s)
+    assert 10 < row.use() < 130
+    text = bulk_mail.table([row])
+    assert f"| {protocol} | 9600 | 12 | 24000 |" in text and ("missed" in text) == (row.use() < 93)

@@ -2,8 +2,9 @@
 """The commands of hf-lab bench that try whole programs: mail, web, foreign programs, and
 stations under fire."""
 import importlib
+import itertools
 import os
-from typing import Any, List, Optional, Tuple
+from typing import Any, Iterable, List, Optional, Tuple
 
 import click
 
@@ -55,8 +56,11 @@ def nemesis(wanted: nemesis_.Options, pool: sweep.Pool, path: Optional[str], for
 @click.option("--seed", default=1, show_default=True)
 @click.option("--waveforms", is_flag=True, help="Short mails over real waveforms, in real time, "
                                                 "instead of emulated modems.")
-def mail_(protocols: Tuple[str, ...], mails: int, kills: int, seed: int,
-          waveforms: bool) -> None:
+@click.option("--bulk", "rates", multiple=True, type=click.Choice(["75", "300", "1200", "9600"]),
+              help="Only 10 mails of 100 kB and 200 of 2 kB at this bit rate; may be repeated. "
+                   "Each rate takes a quarter of an hour for each protocol.")
+def mail_(protocols: Tuple[str, ...], mails: int, kills: int, seed: int, waveforms: bool,
+          rates: Tuple[str, ...]) -> None:
     """Mail through two gateways at 9600 bit/s: time and turns of a short mail between two
     Postfix, then many mails over a link that is down 30 % of the time.
 
@@ -67,6 +71,9 @@ def mail_(protocols: Tuple[str, ...], mails: int, kills: int, seed: int,
     from ..programs import postfix
     wanted = protocols or ("hmtp", "cftp")
     why = postfix.why_not()
+    if rates and why is None:
+        _bulk(wanted, [int(rate) for rate in rates], seed)
+        return
     try:
         if why is None:
             channel = "awgn snr=30" if waveforms else None
@@ -85,6 +92,19 @@ def mail_(protocols: Tuple[str, ...], mails: int, kills: int, seed: int,
         print("\n" + measure.bad_table(found))
     if any(row.lost or row.twice or row.altered for row in found):
         raise fail("not every mail has arrived once and whole")
+
+
+def _bulk(protocols: Iterable[str], rates: Iterable[int], seed: int) -> None:
+    from ..programs import bulk_mail as measure
+    rows = []
+    try:
+        for protocol, rate, load in itertools.product(protocols, rates, measure.LOADS):
+            with Progress(f"{protocol}, {rate} bit/s, {load[0]} mails") as progress:
+                rows.append(measure.run(protocol, rate, *load, seed, progress.share))
+    except RuntimeError as error:
+        raise fail(str(error)) from None
+    finally:
+        print(measure.table(rows))
 
 
 @click.command("xmpp")

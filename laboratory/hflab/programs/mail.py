@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Mail through two gateways: the time and the turns of a short mail between two Postfix, and many
 mails over a link that is down for part of the time, with gateways that are killed."""
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 import os
 import random
 import signal
@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional
 import smtplib
 
 from aiosmtpd.controller import Controller
@@ -73,12 +73,19 @@ class Short(NamedTuple):
     equal: bool
 
 
-def short_mails(protocol: str, channel: Optional[str] = "awgn snr=30", count: int = 3,
-                mode: str = "4539-9600S", speed: float = 1.0) -> List[Short]:
-    """Short mails, one after the other, the first without a link. channel: None for emulated
-    modems. Raises RuntimeError."""
-    setting = pair.Setting(mode=mode, emulated=channel is None, channel=channel or "clear",
-                           speed=speed, pep_ports=None)
+class Two(NamedTuple):
+    """Two stations, each with a Postfix and a gateway. lines: their log."""
+
+    stations: pair.Pair
+    servers: Dict[str, postfix.Postfix]
+    near: gateways.Gateway
+    lines: List[str]
+
+
+@contextmanager
+def two_postfix(protocol: str, setting: pair.Setting, **more: Any) -> Iterator[Two]:
+    """Two Postfix with a link between them. more: keys of the tables [mail]. Raises
+    RuntimeError."""
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="hf-mail-"))
         os.chmod(folder, 0o755)
@@ -87,7 +94,7 @@ def short_mails(protocol: str, channel: Optional[str] = "awgn snr=30", count: in
         made: Dict[str, gateways.Gateway] = {}
         lines: List[str] = []
         for name in pair.NAMES:
-            table = settings(folder, name, "127.0.0.1:1", protocol)
+            table = settings(folder, name, "127.0.0.1:1", protocol, **more)
             servers[name] = stack.enter_context(postfix.Postfix(
                 os.path.join(folder, f"postfix-{name}"), DOMAINS[name],
                 {DOMAINS[pair.OTHER[name]]: table.listen}))
@@ -97,8 +104,17 @@ def short_mails(protocol: str, channel: Optional[str] = "awgn snr=30", count: in
                                           lines.append)
             made[name].start()
             stack.callback(made[name].close)
-        return [_short(number, protocol, channel or "emulated", stations, servers, made["A"],
-                       lines) for number in range(count)]
+        yield Two(stations, servers, made["A"], lines)
+
+
+def short_mails(protocol: str, channel: Optional[str] = "awgn snr=30", count: int = 3,
+                mode: str = "4539-9600S", speed: float = 1.0) -> List[Short]:
+    """Short mails, one after the other, the first without a link. channel: None for emulated
+    modems. Raises RuntimeError."""
+    setting = pair.Setting(mode=mode, emulated=channel is None, channel=channel or "clear",
+                           speed=speed, pep_ports=None)
+    with two_postfix(protocol, setting) as two:
+        return [_short(number, protocol, channel or "emulated", *two) for number in range(count)]
 
 
 def _short(number: int, protocol: str, channel: str, stations: pair.Pair,
@@ -113,7 +129,7 @@ def _short(number: int, protocol: str, channel: str, stations: pair.Pair,
     there, sent = len(servers["B"].mails()), near.counts["sent"]
     data = text_of(number)
     for server in servers.values():
-        _wait_for_greeting(server.port)
+        wait_for_greeting(server.port)
     begin = stations.now()
     with smtplib.SMTP("127.0.0.1", servers["A"].port, "client", 20) as client:
         client.sendmail(SENDER, TO, data)
@@ -137,7 +153,7 @@ def _short(number: int, protocol: str, channel: str, stations: pair.Pair,
                  all(_body_equal(path, data) for path in paths))
 
 
-def _wait_for_greeting(port: int) -> None:
+def wait_for_greeting(port: int) -> None:
     """Postfix starts a process for its first connection, which must not count."""
     for _ in range(100):
         try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""CFTP at a node: a file for each mail, one after the other, each until it is acknowledged."""
+"""CFTP at a node: a file for each mail, each until it is acknowledged."""
 import time
-from typing import List
+from typing import Dict, List, Optional
 
 from ..sis import s5066
 from . import cftp
@@ -22,34 +22,47 @@ class CftpCarrier(Carrier):
         super().__init__(*arguments)  # type: ignore[arg-type]
         self._assembler = cftp.Assembler(2 * self.work.settings.max_octets)
 
-    def batches(self, mails: List[Envelope]) -> List[Envelope]:
-        """One mail at a time."""
-        return super().batches(mails)[:1]
-
     def start_exchange(self, node: str, mails: List[Envelope]) -> None:
-        """Send the file of a mail."""
-        mail, data = mails[0], self.work.data(mails[0])
-        if data is None or self.client is None:
+        """Send the files of mails, which the far node acknowledges each by its number."""
+        if self.client is None:
             return
+        numbers: Dict[int, Envelope] = {}
+        u_pdus: List[bytes] = []
+        for mail in mails:
+            file = self._file(mail)
+            if file is not None:
+                number = self.work.file_number(node)
+                numbers[number] = mail
+                u_pdus += s5066.cftp_segments(0, number, mail.id.encode(), file, self.client.mtu)
+        if numbers:
+            self.exchanges[node] = Exchange(node, list(numbers.values()), list(u_pdus), numbers)
+            self.submit(node, u_pdus, mails[0].priority, asks=True)
+
+    def _file(self, mail: Envelope) -> Optional[bytes]:
+        data = self.work.data(mail)
         try:
-            file = cftp.file_of(mail.id, Mail(mail.sender, mail.recipients, data))
+            return None if data is None else cftp.file_of(
+                mail.id, Mail(mail.sender, mail.recipients, data))
         except ValueError as error:
             refused = Reply(554, f"5.3.4 {error}")
             self.work.settled(mail, {r: refused for r in mail.recipients})
-            return
-        number = self.work.file_number(node)
-        u_pdus = s5066.cftp_segments(0, number, mail.id.encode(), file, self.client.mtu)
-        self.exchanges[node] = Exchange(node, [mail], list(u_pdus), number)
-        self.submit(node, u_pdus, mail.priority, asks=True)
+            return None
+
+    def fail(self, exchange: Exchange, why: str) -> None:
+        """End an exchange. Mails that were acknowledged are not repeated."""
+        exchange.mails = list(exchange.state.values())
+        super().fail(exchange, why)
 
     def arrived(self, node: str, u_pdu: bytes) -> None:
         """An acknowledgement, or part of a file."""
         number = cftp.acknowledged(u_pdu)
         exchange = self.exchanges.get(node)
         if number is not None:
-            if exchange is not None and exchange.state == number:
-                self.finish(exchange)
-                mail = exchange.mails[0]
+            mail = exchange.state.pop(number, None) if exchange is not None else None
+            if exchange is not None and mail is not None:
+                exchange.touched = time.monotonic()
+                if not exchange.state:
+                    self.finish(exchange)
                 self.work.settled(mail, {r: _DONE for r in mail.recipients})
             elif exchange is not None:
                 self.wrong_answer(exchange)
