@@ -22,6 +22,8 @@ struct channel_access::rules {
     static station_time noticed_after(const channel_access& c);
     static bool may_be_hidden(const channel_access& c, address a);
     static bool held_long(const channel_access& c, station_time at);
+    static bool gap_due(const channel_access& c, station_time at, station_time length);
+    static station_time fixed_slot(const channel_access& c);
     static bool crowded(const channel_access& c, station_time at);
     static bool others_first(const channel_access& c, station_time turn_at);
     static unsigned chances(const channel_access& c);

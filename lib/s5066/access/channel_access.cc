@@ -10,6 +10,8 @@ namespace {
 constexpr unsigned max_slots = 16;
 // Slots for stations not on the list: few, or many when new stations have appeared.
 constexpr unsigned few_new_slots = 3, many_new_slots = 8;
+// Slots after those of all others, for a station that lets them pass.
+constexpr unsigned last_slots = 4;
 // Gap between the end of a preamble that may be on the air and our own, s.
 constexpr double preamble_doubt_s = 0.2;
 // If this many stations let their turn pass recently, several may start at a time.
@@ -121,23 +123,27 @@ bool channel_access::rules::held_long(const channel_access& c, station_time at)
 // True if another transmission of this length would keep out stations not heard yet for
 // too long. The limit is short at first, then grows. The other end of the link finds the
 // same a moment later, so both give way.
-bool channel_access::gap_due(station_time at, station_time length) const
+bool channel_access::rules::gap_due(const channel_access& c,
+                                    station_time at,
+                                    station_time length)
 {
     const double gap_s =
-        to_seconds(guard_time()) + few_new_slots * to_seconds(shared_slot());
-    const double longest_s = d_config.max_transmission_s;
-    const double first_s = first_run_gaps * gap_s * static_cast<double>(1u << 2 * d_gaps);
+        to_seconds(c.guard_time()) + few_new_slots * to_seconds(c.shared_slot());
+    const double longest_s = c.d_config.max_transmission_s;
+    const double first_s =
+        first_run_gaps * gap_s * static_cast<double>(1u << 2 * c.d_gaps);
     double run_s =
-        std::min(longest_s + first_s, std::max(d_config.lone_run_s, run_gaps * gap_s));
-    if (d_shared_at && at - *d_shared_at < third_memory)
+        std::min(longest_s + first_s, std::max(c.d_config.lone_run_s, run_gaps * gap_s));
+    if (c.d_shared_at && at - *c.d_shared_at < third_memory)
         run_s = std::min(run_s, 2 * longest_s + two_turns_s);
-    return at - d_gap_at + length > from_seconds(run_s);
+    return at - c.d_gap_at + length > from_seconds(run_s);
 }
 
 // True if there may be stations that could not start for long.
 bool channel_access::rules::crowded(const channel_access& c, station_time at)
 {
-    return held_long(c, at) || c.gap_due(at, from_seconds(c.d_config.max_transmission_s));
+    return held_long(c, at) ||
+           gap_due(c, at, from_seconds(c.d_config.max_transmission_s));
 }
 
 // True if another station has waited longer for its turn. With two stations that is the
@@ -160,7 +166,7 @@ bool channel_access::rules::others_first(const channel_access& c, station_time t
 
 bool channel_access::must_yield(station_time turn_at, double length_s) const
 {
-    return gap_due(turn_at, from_seconds(length_s)) ||
+    return rules::gap_due(*this, turn_at, from_seconds(length_s)) ||
            rules::others_first(*this, turn_at);
 }
 
@@ -262,7 +268,6 @@ unsigned channel_access::rules::first_slots(const channel_access& c)
 // start. Then the stations on the list follow, the one that has waited longest first.
 unsigned channel_access::contention_slot(station_time end, size_t peers)
 {
-    constexpr unsigned last_slots = 4;
     if (!shared() && !rules::crowded(*this, end)) {
         const auto others = static_cast<unsigned>(std::max<size_t>(peers, 1));
         return static_cast<unsigned>(d_random() % std::min(others, max_slots));
@@ -287,12 +292,16 @@ unsigned channel_access::contention_slot(station_time end, size_t peers)
                                       : d_random() % new_slots);
 }
 
+station_time channel_access::rules::fixed_slot(const channel_access& c)
+{
+    return std::max(from_seconds(c.d_config.slot_s * (c.d_config.slot + 1)),
+                    c.guard_time());
+}
+
 station_time channel_access::wait_of_others(station_time end, size_t peers)
 {
-    if (d_config.slot > 0) {
-        return std::max(from_seconds(d_config.slot_s * (d_config.slot + 1)),
-                        guard_time());
-    }
+    if (d_config.slot > 0)
+        return rules::fixed_slot(*this);
     // If some stations are hidden, an unknown station can only get in at the start of a
     // pause that others leave. It cannot hear whether they leave one. If they do not,
     // their preamble is over by then. Several such stations let each other pass.
@@ -316,6 +325,17 @@ station_time channel_access::wait_after_own(station_time end, bool to_group, siz
     const bool last =
         !shared() && !rules::crowded(*this, end) && d_config.slot == 0 && !to_group;
     return last ? guard_time() : wait_of_others(end, peers);
+}
+
+station_time channel_access::longest_wait(station_time end, size_t peers) const
+{
+    if (d_config.slot > 0)
+        return rules::fixed_slot(*this);
+    const bool alone = !shared() && !rules::crowded(*this, end);
+    const size_t slots = alone ? std::clamp<size_t>(peers, 1, max_slots)
+                               : std::max(rules::first_slots(*this), many_new_slots) +
+                                     d_share.stations() + last_slots;
+    return guard_time() + static_cast<int>(slots - 1) * shared_slot();
 }
 
 station_time

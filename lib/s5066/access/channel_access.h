@@ -175,6 +175,8 @@ public:
     station_time wait_of_others(station_time end, size_t peers);
     //! After our own transmission, which all or one could answer.
     station_time wait_after_own(station_time end, bool to_group, size_t peers);
+    //! The longest of these waits, if no hidden station is transmitting.
+    station_time longest_wait(station_time end, size_t peers) const;
     //! After a reception. \p non_arq_alone: it had data without ARQ for one node and
     //! nothing else.
     station_time wait_of_heard(station_time end, bool non_arq_alone, size_t peers);
@@ -211,7 +213,6 @@ private:
         station_time served{}; // air time of its transmissions in a row
     };
 
-    bool gap_due(station_time at, station_time length) const;
     unsigned contention_slot(station_time end, size_t peers);
 
     const node_config& d_config;

@@ -143,7 +143,7 @@ void node::impl::submit(station_time now, outgoing_ptr o)
         d_sis.on_failed(*o, unidata_reject_reason::not_responding);
         return;
     }
-    if (p->arq_idle() && p->non_arq.empty()) {
+    if (p->arq_idle() && !p->non_arq.ready()) {
         // Wait a little, so that data submitted together go out together.
         p->turn.ready_at =
             std::max(p->turn.ready_at, now + from_seconds(d_access.hold_s()));

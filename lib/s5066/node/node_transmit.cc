@@ -24,6 +24,8 @@ size_t node::impl::aligned_u_pdu_octets() const
 
 std::optional<gr::hf::mode> node::impl::want_tx(station_time now)
 {
+    for (auto& [raw, p] : d_node.peers)
+        p->non_arq.release(now);
     const auto s = d_turns.next();
     if (!s || now < s->at)
         return std::nullopt;

@@ -37,13 +37,23 @@ bool control_waiting(const peer& p)
 
 } // namespace
 
+bool turns::sends_non_arq(const peer& p) const
+{
+    return !p.managing() && !d_links.excluded(p);
+}
+
+std::optional<station_time> turns::repeat_at(const peer& p) const
+{
+    return sends_non_arq(p) ? p.non_arq.repeat_at() : std::nullopt;
+}
+
 bool turns::has_data(const peer& p) const
 {
     const bool data =
         !p.arq.tx.idle() && (p.arq.tx.unacknowledged() > 0 || p.arq.tx.can_send_new());
     const bool expedited = !p.expedited.tx.idle();
-    return (!p.non_arq.empty() && !p.managing() && !d_links.excluded(p)) ||
-           p.link.calling() || (p.link.wants_exclusive && d_links.may_call(p)) ||
+    return (p.non_arq.ready() && sends_non_arq(p)) || p.link.calling() ||
+           (p.link.wants_exclusive && d_links.may_call(p)) ||
            (data && (p.data_allowed() || d_links.may_call(p))) ||
            (expedited && (p.expedited_allowed() || d_links.may_call(p)));
 }
@@ -55,7 +65,7 @@ unsigned turns::urgency(const peer& p)
     if (!p.expedited.tx.idle())
         return most;
     unsigned u = p.arq.tx.idle() ? 0 : 1u + p.arq.tx.urgency();
-    if (!p.non_arq.empty())
+    if (p.non_arq.ready())
         u = std::max(u, p.non_arq.expedited() ? most : 1u + p.non_arq.priority());
     return u;
 }
@@ -83,7 +93,7 @@ std::optional<address> turns::wanted() const
 {
     const peer* best = nullptr;
     for (const auto& [raw, q] : d_node.peers)
-        if (!q->addr.is_group() && has_data(*q) &&
+        if (!q->addr.is_group() && (has_data(*q) || repeat_at(*q)) &&
             (!best || urgency(*q) > urgency(*best)))
             best = q.get();
     return best ? std::optional(best->addr) : std::nullopt;
@@ -91,11 +101,13 @@ std::optional<address> turns::wanted() const
 
 bool turns::active() const
 {
-    return !quiet() ||
-           std::any_of(
-               d_node.peers.begin(),
-               d_node.peers.end(),
-               [this](auto& e) { return granted(*e.second) && sendable(*e.second); });
+    return !quiet() || std::any_of(
+                           d_node.peers.begin(),
+                           d_node.peers.end(),
+                           [this](auto& e) {
+                               const peer& p = *e.second;
+                               return granted(p) && (sendable(p) || repeat_at(p));
+                           });
 }
 
 unsigned turns::unanswered(station_time now) const
@@ -125,7 +137,7 @@ bool turns::ack_only(const peer& p) const
                      (p.arq.tx.unacknowledged() > 0 || p.arq.tx.can_send_new());
     const bool expedited =
         !p.expedited.tx.idle() && (p.expedited_allowed() || d_links.may_call(p));
-    return !arq && !expedited && p.non_arq.empty();
+    return !arq && !expedited && !p.non_arq.ready();
 }
 
 std::optional<turns::start> turns::next() const
@@ -159,10 +171,13 @@ std::optional<turns::start> turns::best_from(station_time from) const
 {
     std::optional<start> best;
     const auto consider = [&](peer& p) {
-        if (!granted(p) || !sendable(p))
+        const auto repeat = repeat_at(p);
+        const bool now = sendable(p);
+        if (!granted(p) || !(now || repeat))
             return;
-        const station_time at =
-            d_access.clear_at(std::max(from, p.turn.ready_at), d_free_at);
+        const station_time ready =
+            now ? p.turn.ready_at : std::max(p.turn.ready_at, *repeat);
+        const station_time at = d_access.clear_at(std::max(from, ready), d_free_at);
         if (!best || at < best->at || (at == best->at && urgency(p) > urgency(*best->to)))
             best = start{ at, &p };
     };
@@ -182,10 +197,14 @@ std::optional<turns::start> turns::next_duplex() const
         peer& p = *q;
         // An ACK waits for the end of the reception, so that it covers all of it.
         const bool ack = !d_receiving && p.ack_owed();
-        if (!granted(p) || (!ack && !control_waiting(p) && (d_waiting || !has_data(p))))
+        const bool now = ack || control_waiting(p) || (!d_waiting && has_data(p));
+        const auto repeat = d_waiting ? std::nullopt : repeat_at(p);
+        if (!granted(p) || !(now || repeat))
             continue;
-        if (!best || p.turn.ready_at < best->at)
-            best = start{ p.turn.ready_at, &p };
+        const station_time at =
+            now ? p.turn.ready_at : std::max(p.turn.ready_at, *repeat);
+        if (!best || at < best->at)
+            best = start{ at, &p };
     }
     return best;
 }

@@ -116,6 +116,9 @@ private:
     std::optional<start> next_duplex() const;
     std::optional<start> best_from(station_time from) const;
     bool has_data(const peer& p) const;
+    bool sends_non_arq(const peer& p) const;
+    //! When a repeat without ARQ may follow, if one waits for that.
+    std::optional<station_time> repeat_at(const peer& p) const;
     bool sendable(const peer& p) const;
     bool granted(const peer& p) const;
     bool outranked(const peer& p, station_time now) const;

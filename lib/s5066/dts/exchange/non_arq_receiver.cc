@@ -3,6 +3,7 @@
 #include "s5066/dts/exchange/non_arq_receiver.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace gr::hf::s5066 {
 
@@ -22,6 +23,16 @@ void non_arq_receiver::take(station_time now,
     const key k{
         d.src.raw(), d.dst.raw(), d.type == d_pdu_type::expedited_non_arq_data, h.c_pdu_id
     };
+    // The window may be short or zero at the very end. The number is kept for 2 s more,
+    // so that a late copy is not delivered as a new C_PDU.
+    const station_time deadline = now + from_seconds(eot_unit_s * h.window + 2.0);
+    const auto known = std::find_if(d_delivered.begin(),
+                                    d_delivered.end(),
+                                    [&k](const auto& e) { return e.first == k; });
+    if (known != d_delivered.end()) {
+        known->second = std::max(known->second, deadline);
+        return;
+    }
     if (d_entries.find(k) == d_entries.end())
         while (d_entries.size() >= max_entries ||
                (!d_entries.empty() && d_octets + h.c_pdu_size > max_octets))
@@ -31,11 +42,7 @@ void non_arq_receiver::take(station_time now,
         return;
     e.size = h.c_pdu_size;
     e.in_order = h.in_order;
-    // The window may be short or zero at the very end. The number is kept for 2 s more,
-    // so that a late copy is not delivered as a new C_PDU.
-    e.deadline = std::max(e.deadline, now + from_seconds(eot_unit_s * h.window + 2.0));
-    if (e.delivered)
-        return;
+    e.deadline = std::max(e.deadline, deadline);
     segment& s = e.segments[h.offset];
     if (!s.ok) {
         d_octets -= s.octets.size();
@@ -76,7 +83,7 @@ bool non_arq_receiver::must_wait(const key& k, const entry& e) const
         return false;
     return std::any_of(d_entries.begin(), d_entries.end(), [&](const auto& other) {
         const auto& [ok, oe] = other;
-        return !oe.delivered && oe.in_order && std::get<0>(ok) == std::get<0>(k) &&
+        return oe.in_order && std::get<0>(ok) == std::get<0>(k) &&
                std::get<1>(ok) == std::get<1>(k) && std::get<2>(ok) == std::get<2>(k) &&
                earlier(std::get<3>(ok), std::get<3>(k));
     });
@@ -87,10 +94,12 @@ void non_arq_receiver::deliver_ready(std::vector<non_arq_c_pdu>& out)
     bool again = true;
     while (again) {
         again = false;
-        for (auto& [k, e] : d_entries) {
-            if (!e.delivered && complete(e) && !must_wait(k, e)) {
-                deliver(k, e, out);
+        for (auto it = d_entries.begin(); it != d_entries.end();) {
+            if (complete(it->second) && !must_wait(it->first, it->second)) {
+                it = deliver(it, out);
                 again = true;
+            } else {
+                ++it;
             }
         }
     }
@@ -123,26 +132,25 @@ non_arq_c_pdu non_arq_receiver::assemble(const key& k, const entry& e)
     return c;
 }
 
-void non_arq_receiver::deliver(const key& k, entry& e, std::vector<non_arq_c_pdu>& out)
+non_arq_receiver::place non_arq_receiver::deliver(place at,
+                                                  std::vector<non_arq_c_pdu>& out)
 {
+    const auto& [k, e] = *at;
     out.push_back(assemble(k, e));
-    e.delivered = true;
+    if (d_delivered.size() >= max_delivered)
+        d_delivered.pop_front();
+    d_delivered.emplace_back(k, e.deadline);
     d_octets -= e.octets;
-    e.octets = 0;
-    e.segments.clear();
+    return d_entries.erase(at);
 }
 
 void non_arq_receiver::expire(station_time now, std::vector<non_arq_c_pdu>& ended)
 {
-    for (auto it = d_entries.begin(); it != d_entries.end();) {
-        if (it->second.deadline > now) {
-            ++it;
-            continue;
-        }
-        if (!it->second.delivered)
-            deliver(it->first, it->second, ended);
-        it = d_entries.erase(it);
-    }
+    for (auto it = d_entries.begin(); it != d_entries.end();)
+        it = it->second.deadline > now ? std::next(it) : deliver(it, ended);
+    const auto over = [now](const auto& e) { return e.second <= now; };
+    d_delivered.erase(std::remove_if(d_delivered.begin(), d_delivered.end(), over),
+                      d_delivered.end());
     deliver_ready(ended);
 }
 

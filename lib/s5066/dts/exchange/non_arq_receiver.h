@@ -6,6 +6,7 @@
 
 #include <hf/station_time.h>
 
+#include <deque>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -25,8 +26,8 @@ struct non_arq_c_pdu {
 };
 
 /*! \brief Reassembles segments of types 7 and 8 (C.3.2.10) by source, identification and
- *         offset. Ignores repeats, so delivered C_PDUs are remembered until their
- *         reception window ends.
+ *         offset. Ignores repeats, so the last 2048 delivered C_PDUs, half of the numbers,
+ *         are remembered until their reception window ends.
  */
 class non_arq_receiver
 {
@@ -37,7 +38,7 @@ public:
      *         earlier ones.
      */
     void expire(station_time now, std::vector<non_arq_c_pdu>& ended);
-    bool empty() const { return d_entries.empty(); }
+    bool empty() const { return d_entries.empty() && d_delivered.empty(); }
 
 private:
     using key = std::tuple<uint32_t, uint32_t, bool, uint16_t>; // src, dst, expedited, id
@@ -49,22 +50,24 @@ private:
         station_time deadline{};
         uint16_t size = 0;
         bool in_order = false;
-        bool delivered = false;
         std::map<uint16_t, segment> segments; // by offset
         size_t octets = 0;
     };
     static constexpr size_t max_entries = 256;
     static constexpr size_t max_octets = 4 << 20;
+    static constexpr size_t max_delivered = 2048;
 
     void evict(); // drops the entry with the earliest deadline
     static bool complete(const entry& e);
     bool must_wait(const key& k, const entry& e) const;
     void deliver_ready(std::vector<non_arq_c_pdu>& out);
     static non_arq_c_pdu assemble(const key& k, const entry& e);
-    void deliver(const key& k, entry& e, std::vector<non_arq_c_pdu>& out);
+    using place = std::map<key, entry>::iterator;
+    place deliver(place at, std::vector<non_arq_c_pdu>& out);
 
     std::map<key, entry> d_entries;
     size_t d_octets = 0;
+    std::deque<std::pair<key, station_time>> d_delivered; // until when; the oldest first
 };
 
 } // namespace gr::hf::s5066

@@ -102,7 +102,7 @@ bool transmission_builder::build_first(station_time now)
     }
     if (emit_expedited(now, false))
         return true;
-    if (!p.non_arq.empty() && p.non_arq.expedited() && emit_non_arq(now))
+    if (p.non_arq.ready() && p.non_arq.expedited() && emit_non_arq(now))
         return true;
     while (d_plan.next_ack < d_plan.acks.size()) {
         d_pdu d = d_maker.make_arq(p, d_pdu_type::ack_only);
@@ -120,12 +120,12 @@ bool transmission_builder::build_next(station_time now)
     peer& p = *d_tx.to();
     const bool arq = p.data_allowed() && !p.arq.tx.idle() && !d_plan.no_data;
     const bool both =
-        arq && !p.non_arq.empty() && p.non_arq.priority() == p.arq.tx.next_priority();
+        arq && p.non_arq.ready() && p.non_arq.priority() == p.arq.tx.next_priority();
     const size_t before = d_tx.produced();
     p.arq.ahead = both ? p.arq.ahead : 0;
     const bool non_arq_next =
         both ? p.arq.ahead >= 0
-             : !p.non_arq.empty() &&
+             : p.non_arq.ready() &&
                    (!arq || p.non_arq.priority() > p.arq.tx.next_priority());
     if (non_arq_next && emit_non_arq(now)) {
         p.arq.ahead -= both ? static_cast<int64_t>(d_tx.produced() - before) : 0;
@@ -141,7 +141,7 @@ bool transmission_builder::build_next(station_time now)
             return done;
         }
     }
-    if (!p.non_arq.empty() && emit_non_arq(now))
+    if (p.non_arq.ready() && emit_non_arq(now))
         return true;
     return build_fill();
 }
@@ -233,7 +233,7 @@ bool transmission_builder::emit_non_arq(station_time now)
     std::vector<outgoing_ptr> expired;
     p.non_arq.expire_first(at, expired);
     d_node.expired(expired);
-    if (p.non_arq.empty())
+    if (!p.non_arq.ready())
         return false;
     const size_t octets = p.non_arq.next_octets(
         segment_length(d_node, p, d_tx.mode()), d_length.non_arq_overhead(), d_tx.room());
@@ -244,15 +244,20 @@ bool transmission_builder::emit_non_arq(station_time now)
                                                  : d_pdu_type::non_arq_data);
     if (!p.non_arq.has_window()) {
         // Long enough for everything that waits for this destination, sent in its own
-        // turns.
+        // turns. Each round travels in another transmission, and may wait for one to
+        // another destination.
         const double s = 8.0 * 1.2 * static_cast<double>(p.non_arq.unsent().total()) *
                          (p.non_arq.rounds() + 1) / d_tx.mode().rate_bps;
-        const double turns = 1 + std::floor(s / to_seconds(d_access.turn_length()));
-        p.non_arq.set_window(at + from_seconds(s + turns * (10 + d_access.cycle_s())) +
-                             (d_tx.end() - at));
+        const double turn_s = to_seconds(d_access.turn_length());
+        const double pause_s = to_seconds(d_length.earliest_repeat().keyed - d_tx.end());
+        const unsigned rounds = p.non_arq.rounds();
+        const double turns = 1 + rounds + std::floor(s / turn_s);
+        p.non_arq.set_window(d_tx.end() +
+                             from_seconds(s + rounds * (pause_s + turn_s) +
+                                          turns * (10 + d_access.cycle_s())));
     }
     d.non_arq.group = p.addr.is_group();
-    p.non_arq.next(octets, at, d);
+    p.non_arq.next(octets, at, d_length.earliest_repeat(), d);
     return emit(now, d);
 }
 

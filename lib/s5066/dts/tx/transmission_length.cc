@@ -52,6 +52,15 @@ size_t transmission_length::non_arq_overhead() const
     return data_overhead() + more_than_type_0;
 }
 
+next_start transmission_length::earliest_repeat() const
+{
+    const auto& t = d_tx.timing();
+    const station_time end = d_tx.end();
+    const station_time keyed = end + t.block_end(1) - t.block_begin(1) +
+                               d_access.longest_wait(end, d_node.peers.size());
+    return { keyed, keyed + t.block_begin(0) };
+}
+
 size_t transmission_length::allowed_blocks(const peer& p,
                                            double longest_s,
                                            bool contended,
@@ -62,7 +71,7 @@ size_t transmission_length::allowed_blocks(const peer& p,
     longest_s = std::min(longest_s, max_s);
     if (p.addr.is_group() && longest_s >= max_s)
         longest_s = d_node.config.broadcast_s;
-    if (contended && p.non_arq.empty())
+    if (contended && !p.non_arq.ready())
         longest_s = std::min(longest_s, contended_s);
     size_t longest = max_blocks(t, longest_s);
     if (d_access.shared() && longest_s < max_s)

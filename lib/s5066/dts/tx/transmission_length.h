@@ -33,6 +33,13 @@ public:
     size_t data_overhead() const;
     //! The same for types 7 and 8.
     size_t non_arq_overhead() const;
+    /*! \brief Earliest repeat of data without ARQ of this transmission: one interleaver
+     *         block and the longest wait for the channel after its end.
+     *  \details What the transmission lost was lost in spite of the interleaver, so its
+     *  cause lasts longer than a block. All others may start in the meantime. If they do
+     *  not, the repeat starts then, so its time to live is enough or not.
+     */
+    next_start earliest_repeat() const;
     //! Longest transmission to \p p while an application waits for its turn, s.
     double prompt_longest_s(station_time now, const peer& p) const;
     //! Least duration of transmissions to \p p while an application waits for its turn.

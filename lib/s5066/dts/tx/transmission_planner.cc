@@ -236,14 +236,26 @@ void transmission_planner::plan(const std::vector<d_pdu>& link_control,
         need = plan_data(p, need, longest, probe);
     else if (d_plan.ask)
         need += d_length.data_overhead() + 4;
+    const auto set_octets = [&](size_t octets) {
+        d_tx.set_blocks(
+            std::clamp<size_t>(t.blocks_for(std::min(octets, cap)), 1, longest));
+    };
     if (!p.managing()) {
-        need = p.non_arq.pending_octets(need,
-                                        cap,
-                                        segment_length(d_node, p, d_tx.mode()),
-                                        d_length.non_arq_overhead());
+        const size_t before = need;
+        // Repeats that would expire before another transmission travel in this one.
+        next_start again;
+        for (unsigned pass = 0; pass < 2; ++pass) {
+            need = p.non_arq.pending_octets(before,
+                                            cap,
+                                            segment_length(d_node, p, d_tx.mode()),
+                                            d_length.non_arq_overhead(),
+                                            again);
+            set_octets(need);
+            again = d_length.earliest_repeat();
+        }
     }
     need += plan_opening(std::min(need, cap));
-    d_tx.set_blocks(std::clamp<size_t>(t.blocks_for(std::min(need, cap)), 1, longest));
+    set_octets(need);
     p.turn.probe = false;
 }
 
