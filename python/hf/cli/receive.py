@@ -47,9 +47,9 @@ def command(folder: str, count: Optional[int], timeout: Optional[float], max_oct
         output.make_folder(folder)
     begin = time.monotonic()
     received = 0
+    receivers, room = [], files.Room(max_octets)
     try:
         with ExitStack() as stack:
-            receivers, room = [], files.Room(max_octets)
             for sap, mode in ((s5066.SAP_RCOP, "arq"), (s5066.SAP_UDOP, "non_arq")):
                 client = stack.enter_context(sis.Client(server))
                 client.bind(sap, 0, sis.service(mode))
@@ -68,5 +68,7 @@ def command(folder: str, count: Optional[int], timeout: Optional[float], max_oct
         pass
     except (sis.SisError, OSError) as error:
         raise fail(str(error)) from None
+    for r in receivers:
+        r.finish()
     if received < (count or (1 if timeout is not None else 0)):
         raise fail(f"{received} files received")

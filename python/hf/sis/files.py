@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""File transfer by BFTP on RCOP or UDOP (STANAG 5066 Annex F), over any SIS server."""
+"""File transfer by BFTP on RCOP or UDOP (STANAG 5066 Annex F), over any SIS server.
+
+Files by UDOP can also arrive as erasure-coded blocks (coded.py).
+"""
 from dataclasses import dataclass
 import os
 import random
@@ -9,7 +12,7 @@ from typing import Any, Callable, Optional
 
 from .. import sis
 from ..plain_text import plain
-from . import s5066
+from . import coded, s5066
 
 
 #: RCOP application of a refusal, among those that are free: why a file was not kept, in UTF-8,
@@ -153,7 +156,8 @@ class Receiver:
 
     room: for files that stay. None: no limit.
     refused: called with the source, the octets, and the reason of a file that could not be kept:
-    the room has no place for it, or it could not be written. A refusal notifies the sender.
+    the room has no place for it, it could not be written, or too few of its coded blocks came. A
+    refusal notifies the sender of a file by RCOP.
     """
 
     def __init__(self, client: sis.Client, folder: str, room: Optional[Room] = None,
@@ -162,13 +166,25 @@ class Receiver:
         self.client, self.folder = client, folder
         self._room, self._refused = room, refused
         self._assembler = s5066.rcop_assembler()
+        self._blocks = coded.Collector(refused)
+
+    def finish(self) -> None:
+        """No more will come: the files that are incomplete count as refused."""
+        self._blocks.finish()
 
     def take(self, p: Any) -> Optional[Received]:
         """Process a received primitive. Returns the file that it completes and that is kept."""
         if not isinstance(p, s5066.s_unidata_indication):
             return None
         m = self._assembler.u_pdu_in(time.monotonic(), p.src, p.src_sap, p.u_pdu)
-        file = s5066.decode_bftp(m.data) if m and m.application == s5066.APP_BFTP else None
+        if m is None:
+            return None
+        message = None
+        if m.application == s5066.APP_BFTP:
+            message = m.data
+        elif m.application == coded.APP_CODED and self.client.sap == s5066.SAP_UDOP:
+            message = self._blocks.take(str(p.src), m.data)
+        file = s5066.decode_bftp(message) if message is not None else None
         if file is None:
             return None
         _, name, data = file
