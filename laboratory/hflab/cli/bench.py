@@ -48,6 +48,21 @@ def link(quick: bool, pool: sweep.Pool) -> None:
 
 
 @command.command()
+@options(sweep.Pool, "pool")
+def broadcast(pool: sweep.Pool) -> None:
+    """Data without ARQ to many silent receivers, beside theory and targets.
+
+    U_PDUs by size, repeats and number of receivers, and files in coded blocks (hf send --loss),
+    on the event simulator. Each receiver loses transmissions at random.
+    """
+    from ..link import broadcast as measure
+    with workers_of(pool, processes=True) as workers:
+        rows = watched(sweep.run(measure.measure, [(job,) for job in measure.JOBS],
+                                 workers), len(measure.JOBS))
+    print(measure.report(rows))
+
+
+@command.command()
 @options(ale_receiver.Options, "wanted")
 @options(sweep.Pool, "pool")
 def ale(wanted: ale_receiver.Options, pool: sweep.Pool) -> None:

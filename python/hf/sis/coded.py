@@ -66,10 +66,18 @@ class Plan:
         return MAX_BLOCKS // self.group
 
 
-def _enough(groups: int, needed: int, loss: float) -> float:
-    """Probability that the needed ones of the groups arrive."""
+def enough(groups: int, needed: int, loss: float) -> float:
+    """Probability that so many of the groups arrive, each lost independently."""
     return sum(math.comb(groups, m) * (1 - loss) ** m * loss ** (groups - m)
                for m in range(needed, groups + 1))
+
+
+def fewest(needed: int, loss: float, wanted: float = WANTED) -> int:
+    """Groups to send, so that with this probability the needed ones arrive."""
+    groups = needed
+    while enough(groups, needed, loss) < wanted:
+        groups += 1
+    return groups
 
 
 def plan(octets: int, mtu: int, loss: float) -> Plan:
@@ -80,9 +88,7 @@ def plan(octets: int, mtu: int, loss: float) -> Plan:
     if octets < 1 or not 0 <= loss <= 0.9:
         raise ValueError(f"{octets} octets, {100 * loss:g} % lost: allowed are 1 or more, and 0 "
                          "to 90 %")
-    groups = GROUPS
-    while _enough(groups, GROUPS, loss) < WANTED:
-        groups += 1
+    groups = fewest(GROUPS, loss)
     room = mtu - _UDOP_HEADER - _HEADER.size
     most = MAX_BLOCKS // groups
     group = math.ceil(octets / (GROUPS * room))
