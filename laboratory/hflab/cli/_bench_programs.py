@@ -205,6 +205,31 @@ def _stored_pages(folder: str, articles: List[str], news: List[str], rates: Tupl
     return rows
 
 
+@click.command("site")
+@click.argument("folder", required=False, type=click.Path(exists=True, file_okay=False))
+@click.option("--pages", type=click.IntRange(1, 1000), default=45, show_default=True,
+              help="With FOLDER: this many pages, the first by name.")
+@click.option("--rate", "rates", multiple=True, type=click.Choice(["9600", "1200"]),
+              help="Only this rate, bit/s; may be repeated.")
+def site_(folder: Optional[str], pages: int, rates: Tuple[str, ...]) -> None:
+    """The seconds that hf web check tells, beside those of a load on emulated modems.
+
+    With FOLDER of stored pages: their text through the door. Without: made-up sites as they are
+    through HF-PEP, loaded by Chromium.
+    """
+    from ..programs import door, site_check
+    chosen = tuple(map(int, rates)) or (9600, 1200)
+    rows = []
+    with Progress("loads", lines=True):
+        try:
+            for row in site_check.as_it_is(chosen) if folder is None else \
+                    site_check.texts(folder, door.names(folder)[:pages], chosen):
+                rows.append(row)
+        except RuntimeError as error:
+            raise fail(str(error)) from None
+    print(door.table(rows))
+
+
 @click.command("interop")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False))
 def interop_(folder: str) -> None:
@@ -223,4 +248,4 @@ def interop_(folder: str) -> None:
         raise fail("not every cell works")
 
 
-COMMANDS = [nemesis, mail_, xmpp_, web_, interop_]
+COMMANDS = [nemesis, mail_, xmpp_, web_, site_, interop_]

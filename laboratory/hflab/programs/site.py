@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Made-up web pages and their servers, for the far side of a web measurement: a small plain page
 over HTTP, and a site of 40 files, 1.4 MB, two host names, TLS."""
+import contextlib
 import http.server
 import io
 import random
@@ -10,7 +11,7 @@ import struct
 import subprocess
 import sys
 import threading
-from typing import Dict, List, Tuple
+from typing import Dict, Iterator, List, Tuple
 
 #: Host names of the small page and of the site (page and style; scripts and pictures).
 SMALL = "small.example"
@@ -113,6 +114,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Nothing."""
+
+
+@contextlib.contextmanager
+def serving(files: Files) -> Iterator[int]:
+    """Serve files by HTTP on the loopback, for the host 127.0.0.1. Gives the port."""
+    handler = type("_One", (Handler,), {"files": {"127.0.0.1": files}})
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield int(server.server_address[1])
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def _certificate(folder: str) -> Tuple[str, str]:

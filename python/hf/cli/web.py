@@ -5,15 +5,21 @@ import codecs
 import http.client
 import json
 import os
-from typing import Optional, Tuple
+from typing import TYPE_CHECKING, Optional, Tuple
 from urllib.parse import urlencode
 
 import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from ..plain_text import plain
 from ..system import output
 from . import fail
-from ._progress import Progress
+from ._progress import Progress, duration
+
+if TYPE_CHECKING:
+    from ..web import check as checking
 
 #: Longest silence of the door, s. It gives up earlier.
 SILENCE_S = 3600.0
@@ -87,6 +93,65 @@ def store(urls: Tuple[str, ...], folder: str, allow: Tuple[str, ...]) -> None:
                 raise fail(f"{url}: {error.filename or folder}: {error.strerror}") from None
             print(os.path.join(folder, name + ".html"))
             progress.at(done + 1)
+
+
+@command.command()
+@click.argument("where", metavar="URL|FILE")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
+def check(where: str, as_json: bool) -> None:
+    """Report whether a web page is made for HF, what in it costs most, and how long it takes.
+
+    URL is fetched directly, FILE (or a folder) is read: nothing goes over HF. From private
+    addresses only the host that URL names is fetched. Nine rules are published, the others are
+    ours.
+
+    Status 1 if a rule is broken.
+    """
+    from ..web import check as checking
+    from ..web import fetch
+    try:
+        found = asyncio.run(checking.check(where))
+    except (fetch.FetchError, ValueError) as error:
+        raise fail(str(error)) from None
+    if as_json:
+        click.echo(json.dumps(found.json(), indent=2))
+    else:
+        _print_report(found)
+    broken = sum(v.passed is False for v in found.verdicts)
+    if broken:
+        raise fail(f"{broken} of {len(found.verdicts)} rules are broken")
+
+
+def _print_report(report: "checking.Report") -> None:
+    from ..web.check import RATES, seconds_of
+    console = Console()
+    table = Table(title=Text(plain(report.url)), title_justify="left")
+    for column in ("rule", "from", "met", "measured"):
+        table.add_column(column, overflow="fold")
+    for v in report.verdicts:
+        table.add_row(v.rule, "paper" if v.published else "ours",
+                      "-" if v.passed is None else "yes" if v.passed else "NO",
+                      Text(plain(v.measured)))
+    console.print(table)
+    for v in report.verdicts:
+        if v.passed is False:
+            console.print(Text(f"{v.rule}: {v.reason}"))
+    costs = Table(title="What costs most", title_justify="left")
+    ways = Table(title="How long it takes", title_justify="left")
+    for one, first in ((costs, "thing"), (ways, "way")):
+        one.add_column(first, overflow="fold")
+        for column in ("octets", *(f"{rate} bit/s" for rate in RATES)):
+            one.add_column(column, justify="right")
+    for cost in report.costs[:3]:
+        costs.add_row(Text(plain(cost.what)), str(cost.octets),
+                      *(duration(s) for s in seconds_of(cost).values()))
+    for way in report.ways:
+        ways.add_row(way.name, str(way.octets), *(duration(s) for s in way.seconds.values()))
+    console.print(costs, ways)
+    for url, why in report.missing[:10]:
+        click.echo(plain(f"not counted: {url}: {why}"), err=True)
+    if len(report.missing) > 10:
+        click.echo(f"not counted: {len(report.missing) - 10} more", err=True)
 
 
 def _print(answer: http.client.HTTPResponse) -> bool:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How long a page will take, before it is asked for."""
-from typing import Any, Callable
+from typing import Any, Callable, Iterable, Tuple
 
 from .. import hf_python as _hf
 from .library import Library
@@ -29,12 +29,20 @@ class Estimate:
 
     def seconds(self, octets: int) -> float:
         """Seconds from the request to the last of so many octets."""
-        mode = _hf.mode(self._mode_name())
-        return _air_s(mode, REQUEST_OCTETS) + FETCH_S + _air_s(mode, int(octets / SHARE))
+        return seconds(self._mode_name(), [(REQUEST_OCTETS, octets)])
 
     def rate_bps(self) -> int:
         """The data rate used for the estimate, bit/s."""
         return int(_hf.mode(self._mode_name()).rate_bps)
+
+
+def seconds(mode_name: str, exchanges: Iterable[Tuple[int, int]], fetch_s: float = FETCH_S
+            ) -> float:
+    """Seconds of exchanges in a mode, one after another. exchanges: octets of each request and of
+    its answer. fetch_s: from a request to its answer."""
+    mode = _hf.mode(mode_name)
+    return sum(_air_s(mode, request) + fetch_s + _air_s(mode, int(answer / SHARE))
+               for request, answer in exchanges)
 
 
 def _air_s(mode: Any, octets: int) -> float:

@@ -9,7 +9,7 @@ import errno
 import ipaddress
 import socket
 import time
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
 from urllib.parse import urlsplit
 import zlib
 
@@ -41,7 +41,9 @@ class Unreachable(FetchError):
 
 
 class Fetched(NamedTuple):
-    """What was fetched. url: after redirects. cut: the body was longer than the limit."""
+    """What was fetched. url: after redirects. cut: the body was longer than the limit. headers: of
+    the answer, by names in small letters. sent: octets of headers and body as the server sent
+    them. redirects: answers that led here."""
 
     url: str
     status: int
@@ -49,6 +51,9 @@ class Fetched(NamedTuple):
     charset: Optional[str]
     body: bytes
     cut: bool
+    headers: Mapping[str, str] = {}
+    sent: int = 0
+    redirects: int = 0
 
 
 class Policy:
@@ -156,7 +161,7 @@ class Fetcher:
                 raise (Unreachable if hop == 0 and _is_unreachable(error) else FetchError)(
                     _words(error, url)) from None
             if isinstance(found, Fetched):
-                return found
+                return found._replace(redirects=hop)
             to, keeps_form = absolute(url, found[0]), found[1]
             form = form if keeps_form else None
             if form is not None and url.startswith("https:") and not to.startswith("https:"):
@@ -182,25 +187,28 @@ class Fetcher:
             to = answer.headers.get("Location")
             if answer.status in (301, 302, 303, 307, 308) and to:
                 return to, answer.status in (307, 308)
-            body, cut = await _body(answer, most)
-            return Fetched(str(url), answer.status, answer.content_type, answer.charset, body, cut)
+            body, cut, octets = await _body(answer, most)
+            head = sum(len(name) + len(value) + 4 for name, value in answer.raw_headers)
+            return Fetched(str(url), answer.status, answer.content_type, answer.charset, body, cut,
+                           {n.lower(): v for n, v in answer.headers.items()}, head + octets)
 
 
-async def _body(answer: aiohttp.ClientResponse, most: int) -> Tuple[bytes, bool]:
-    """The uncompressed body, and whether it was cut."""
+async def _body(answer: aiohttp.ClientResponse, most: int) -> Tuple[bytes, bool, int]:
+    """The uncompressed body, whether it was cut, and its octets as they came."""
     coding = answer.headers.get("Content-Encoding", "identity").strip().lower()
     if coding not in ("identity", "gzip", "x-gzip", "deflate", ""):
         raise ValueError(f"the server compresses by {coding[:20]}, which was not asked for")
     unpack = decoding.Unpacker(coding) if coding not in ("identity", "") else None
-    body = bytearray()
+    body, octets = bytearray(), 0
     async for piece in answer.content.iter_chunked(_PIECE):
+        octets += len(piece)
         try:
             body += piece if unpack is None else unpack.push(piece, most + 1 - len(body))
         except zlib.error:
             raise ValueError("damaged compression") from None
         if len(body) > most:
-            return bytes(body[:most]), True
-    return bytes(body), unpack is not None and not unpack.is_whole
+            return bytes(body[:most]), True, octets
+    return bytes(body), unpack is not None and not unpack.is_whole, octets
 
 
 def _is_unreachable(error: BaseException) -> bool:

@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict
 import json
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Protocol, Tuple
 
 import brotli
 
@@ -67,10 +67,12 @@ class Versions:
 class Shore:
     """Serves readers that come through HF-PEP. Used from one event loop."""
 
-    def __init__(self, allow: List[str], say: Callable[[str], None]) -> None:
+    def __init__(self, allow: List[str], say: Callable[[str], None],
+                 fetcher: Optional[fetch.Fetcher] = None) -> None:
         """allow: prefixes that may be fetched though they are not public. say: gets lines for the
-        operator. Raises ValueError for a wrong prefix."""
-        self.fetcher = fetch.Fetcher(allow)
+        operator. fetcher: fetches instead of one with allow. Raises ValueError for a wrong
+        prefix."""
+        self.fetcher = fetcher or fetch.Fetcher(allow)
         self.versions = Versions()
         self._say = say
         self._readers = asyncio.Semaphore(MAX_READERS)
@@ -163,10 +165,40 @@ async def _request(reader: asyncio.StreamReader) -> wire.Request:
         data += more
 
 
+class _Writer(Protocol):
+    """Takes octets of an answer."""
+
+    def write(self, octets: bytes) -> None:
+        """Take octets."""
+
+    async def drain(self) -> None:
+        """Wait until there is room for more."""
+
+
+class _Count:
+    """Counts octets of an answer that goes nowhere."""
+
+    octets = 0
+
+    def write(self, octets: bytes) -> None:
+        """Count octets."""
+        self.octets += len(octets)
+
+    async def drain(self) -> None:
+        """Nothing waits."""
+
+
+async def answer_octets(shore: Shore, request: wire.Request) -> int:
+    """Octets of the answer to a request."""
+    count = _Count()
+    await _Answer(shore, request, count).send()
+    return count.octets
+
+
 class _Answer:
     """One answer on its way."""
 
-    def __init__(self, shore: Shore, request: wire.Request, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, shore: Shore, request: wire.Request, writer: _Writer) -> None:
         self._shore, self._request, self._writer = shore, request, writer
         self._encoder = wire.Encoder()
         self._most = request.budget * 1000 or 1 << 40
