@@ -30,6 +30,7 @@ NOT_RUN = {
     r"hf demo\b": "runs for minutes; system.demo runs it",
     r"hf test\b": "is what runs this",
     r"hf (console|send|receive|chat|top)\b": "needs stations that run; tests/clients run it",
+    r"hf web user\b": "asks for a password; tests/web run it",
     r"hf web check\b": "needs a site; tests/web run it",
     r"hf web get\b": "needs a door that runs; tests/web run it",
     r"hf radio\b": "needs a sound card or a radio; tests/radio run it",

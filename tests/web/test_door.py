@@ -23,12 +23,13 @@ import sites
 class Stations:
     """Two stations with a door and its shore side; server: the web ashore."""
 
-    def __init__(self, folder, allow=("127.0.0.0/8",), peers=(pair.NODES["A"],)):
+    def __init__(self, folder, allow=("127.0.0.0/8",), peers=(pair.NODES["A"],), **of_door):
         self.services = {}
         self.lines = []
 
         def describe(name, d):
-            d.web = station.Web(node=pair.NODES["B"], listen="127.0.0.1:0", folder=folder) \
+            d.web = station.Web(node=pair.NODES["B"], folder=folder,
+                                **{"listen": "127.0.0.1:0", **of_door}) \
                 if name == "A" else station.Web(
                     role="shore", allow=list(allow), peers=list(peers))
             self.services[name] = WebService(d)

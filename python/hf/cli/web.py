@@ -96,6 +96,24 @@ def store(urls: Tuple[str, ...], folder: str, allow: Tuple[str, ...]) -> None:
 
 
 @command.command()
+@click.argument("path", metavar="FILE", type=click.Path(dir_okay=False))
+@click.argument("name")
+@click.option("--remove", is_flag=True, help="Remove the user.")
+def user(path: str, name: str, remove: bool) -> None:
+    """Set the password of a user of the door, for users = FILE in [web] of a station file.
+
+    The password is asked for twice. FILE has names and hashed passwords, for its owner only. A
+    door that runs reads it when it is started again.
+    """
+    from ..web import users
+    try:
+        users.save(path, name, None if remove else click.prompt(
+            "password", hide_input=True, confirmation_prompt=True, err=True))
+    except users.UsersError as error:
+        raise fail(str(error)) from None
+
+
+@command.command()
 @click.argument("where", metavar="URL|FILE")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
 def check(where: str, as_json: bool) -> None:

@@ -20,17 +20,26 @@ def whole_number(default: int, least: int, most: int) -> Any:
     return field(default=default, metadata={"range": (least, most)})
 
 
-def check_loopback(key: str, listen: str, example: int) -> None:
-    """Raise StationError unless listen is a loopback address with a port. key: for the message,
-    with a port as its example."""
+def check_address(key: str, listen: str, example: int) -> bool:
+    """Raise StationError unless listen is an address with a port. key: for the message, with a
+    port as its example. Returns whether it is a loopback address."""
     host, _, port = listen.rpartition(":")
     try:
-        good = ipaddress.ip_address(host.strip("[]")).is_loopback and 0 <= int(port) <= 65535
+        address = ipaddress.ip_address(host.strip("[]"))
+        if 0 <= int(port) <= 65535:
+            return address.is_loopback
     except ValueError:
-        good = False
-    if not good:
-        raise StationError(f"{key} = '{listen}': allowed is a loopback address with a port, for "
-                           f"example 127.0.0.1:{example}")
+        pass
+    raise StationError(f"{key} = '{listen}': allowed is an address with a port, for example "
+                       f"127.0.0.1:{example}")
+
+
+def check_loopback(key: str, listen: str, example: int, when: str = "") -> None:
+    """Raise StationError unless listen is a loopback address with a port. key: for the message,
+    with a port as its example. when: this holds, in words."""
+    if not check_address(key, listen, example):
+        raise StationError(f"{key} = '{listen}': allowed{when} is a loopback address with a port, "
+                           f"for example 127.0.0.1:{example}")
 
 
 def nodes_of(key: str, peers: List[str]) -> List[str]:
@@ -370,9 +379,11 @@ class Web:
     node: address of the shore station. Only for near.
     peers: nodes for which the shore side fetches, or ["*"] for every node. Only for shore, which
     needs it.
-    listen: address of the door, "ADDRESS:PORT". Loopback only.
-    name: of the door, so that http://NAME:PORT/ works. Ends in .localhost, which browsers keep on
-    this machine. Others on the network can answer for any other name.
+    listen: address of the door, "ADDRESS:PORT". On a LAN it needs users.
+    users: file with names and hashed passwords of those who may log in, made by hf web user.
+    Empty: nobody needs to, and listen must be a loopback address.
+    name: of the door, so that http://NAME:PORT/ works. Without users it ends in .localhost, which
+    browsers keep on this machine. Others on the network can answer for any other name.
     folder: where the door keeps pages, bookmarks and history. Default: the user's cache folder.
     mode: how pages are read at first: text or pictures (text with small pictures).
     budget: most octets of an answer at first, in kB. 0: no limit.
@@ -384,6 +395,7 @@ class Web:
     node: str = ""
     peers: List[str] = field(default_factory=list)
     listen: str = "127.0.0.1:8090"
+    users: str = place()
     name: str = "hf.localhost"
     folder: str = place()
     mode: str = "text"
@@ -406,10 +418,15 @@ class Web:
             raise StationError('[web] role = "shore" needs peers, the nodes for which it fetches, '
                                'for example peers = ["1.2.0.1"], or ["*"] for every node')
         nodes_of("[web] peers", self.peers)
-        check_loopback("[web] listen", self.listen, 8090)
+        if self.users:
+            check_address("[web] listen", self.listen, 8090)
+        else:
+            check_loopback("[web] listen", self.listen, 8090, " without users, a file that hf web "
+                           "user makes")
         if self.search and "{}" not in self.search:
             raise StationError(f"[web] search = '{self.search}': needs {{}} for the words")
-        if not re.fullmatch(r"([a-z0-9][a-z0-9-]{0,49}\.)+localhost", self.name):
+        if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,49}(\.[a-z0-9][a-z0-9-]{0,49})*" if self.users
+                            else r"([a-z0-9][a-z0-9-]{0,49}\.)+localhost", self.name):
             raise StationError(f"[web] name = '{self.name}': allowed is a name that ends in "
                                ".localhost, for example hf.localhost")
         for prefix in self.allow:

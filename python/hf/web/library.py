@@ -112,20 +112,22 @@ class Library:
         """Pages read, the last first: url, title, at."""
         return list(self._notes.get("history", []))
 
-    def bookmarks(self) -> List[Dict[str, Any]]:
-        """Bookmarks: url, title."""
-        return list(self._notes.get("bookmarks", []))
+    def bookmarks(self, user: str = "") -> List[Dict[str, Any]]:
+        """Bookmarks of a user: url, title. Empty: of a door without users."""
+        return list(self._notes.get("bookmarks" + f" {user}" * bool(user), []))
 
-    def bookmark(self, url: str, title: Optional[str]) -> None:
-        """Add a bookmark; without a title, remove it."""
-        others = [b for b in self.bookmarks() if b["url"] != url]
-        self._notes["bookmarks"] = others + ([{"url": url, "title": title}]
-                                             if title is not None else [])
+    def bookmark(self, url: str, title: Optional[str], user: str = "") -> None:
+        """Add a bookmark of a user; without a title, remove it. The oldest beyond MAX_HISTORY
+        goes."""
+        others = [b for b in self.bookmarks(user) if b["url"] != url]
+        self._notes["bookmarks" + f" {user}" * bool(user)] = (
+            others + ([{"url": url, "title": title}] if title is not None else []))[-MAX_HISTORY:]
         self._save()
 
     def forget(self) -> None:
         """Delete history and pages. Bookmarks stay."""
-        self._notes = {"bookmarks": self.bookmarks()}
+        self._notes = {key: kept for key, kept in self._notes.items()
+                       if key.startswith("bookmarks")}
         self._save()
         folder = os.path.join(self.folder, "pages")
         for name in os.listdir(folder):

@@ -59,10 +59,24 @@ def form(url: str, mode: str, budget: int, choices: Dict[str, Dict[str, float]],
 """
 
 
+def log_in(words: str) -> str:
+    """The form in which a user logs in. words: what went wrong, or empty."""
+    return _HEAD.format(lang="en", title="HF web door") + f"""<main class="door">
+<h1>The web over HF</h1>{f'<p class="bad">{quoted(words)}</p>' if words else ""}
+<form method="post" action="/login">
+<p><label>name <input name="name" required autocomplete="username" autocapitalize="none"></label>
+<p><label>password <input name="password" type="password" required
+ autocomplete="current-password"></label>
+<p><button>Log in</button></form>
+<p class="note">This page is not encrypted, unless its address begins with https: others on this
+network can then read what you write and read here.</p></main></body></html>
+"""
+
+
 def front(url: str, mode: str, budget: int, choices: Dict[str, Dict[str, float]],
           bookmarks: List[Dict[str, Any]], history: List[Dict[str, Any]], search: bool,
-          token: str) -> str:
-    """The first page."""
+          token: str, user: str = "") -> str:
+    """The first page. user: who is logged in; empty: a door without users."""
     search_form = f"""<form class="ask" action="/" method="get">{_field(token)}
 <label class="long">search
 <input name="search" required></label><button>Search</button></form>
@@ -73,6 +87,8 @@ def front(url: str, mode: str, budget: int, choices: Dict[str, Dict[str, float]]
 {_list("Bookmarks", bookmarks, token)}{_list("History", history[:30], token)}
 {f'<form method="post" action="/forget">{_field(token)}<button>Forget history and pages</button>'
  '</form>' if history else ""}
+{f'<form method="post" action="/logout">{_field(token)}<button>Log out {quoted(user)}</button>'
+ '</form>' if user else ""}
 <section class="note"><h2>What to know</h2>
 <p>The shore station fetches each page for you, so it sees what you read and write in forms. It
 checks the certificates of the sites.</p>
@@ -142,6 +158,8 @@ def section(kind: str, view: View) -> str:
 
 def progress(view: View, seconds: Optional[float] = None) -> str:
     """How far a page is, in one line. seconds: the estimate for the whole."""
+    if not view.done and view.place:
+        return f"waiting until others have read, number {view.place} in the queue"
     if not view.done:
         waited = time.monotonic() - view.began
         if not view.octets:

@@ -8,16 +8,15 @@ from .. import hf_python as _hf
 from .. import station
 from ..station import service, station_tables
 from ..system import loop
-from .door import Door
+from .door import PLACES, Door
 from .estimate import Estimate, mode_of
 from .library import Library
 from .shore import Shore
+from .users import Users, load
 from .views import View
 
 #: Name and port under which the shore side of a station is reached through HF-PEP.
 NAME, PORT = "web.internal", 8511
-#: Pages of one node that are on their way. Others need the shore side as well.
-PAGES_AT_A_TIME = 4
 #: A page without a sign of the far station ends after this time, s.
 OUTAGE_S = 600
 
@@ -75,7 +74,7 @@ class WebService(service.Service):
         else:
             d.stream_to(self.settings.node, NAME, PORT)
         # Both sides: the near one lets more pages wait, the shore side refuses them.
-        d.first_rule(port=PORT, outage_s=OUTAGE_S, compress="off", max=PAGES_AT_A_TIME,
+        d.first_rule(port=PORT, outage_s=OUTAGE_S, compress="off", max=PLACES,
                      over="wait")
 
     def attach(self, s: station.Station, say: Callable[[str], None]) -> None:
@@ -102,7 +101,8 @@ class WebService(service.Service):
         """One line: where the door is, or who may fetch pages."""
         w = self.settings
         if w.role == "near":
-            return [f"web door: {self.url}, pages come from {w.node}"]
+            who = f" for users in {w.users}, not encrypted" if w.users else ""
+            return [f"web door: {self.url}{who}, pages come from {w.node}"]
         return [f"web: {service.who(w.peers)} may fetch pages from public addresses"
                 + (f" and {', '.join(w.allow)}" if w.allow else "")]
 
@@ -122,7 +122,7 @@ class WebService(service.Service):
             return
         library = Library(t.folder or default_folder())
         self.door = Door([t.name], library, Estimate(library, self._mode),
-                         t.search, t.mode, t.budget)
+                         t.search, t.mode, t.budget, Users(load(t.users)) if t.users else None)
         host, _, port = t.listen.rpartition(":")
         self.port = await self.door.open(host.strip("[]"), int(port))
 

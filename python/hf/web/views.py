@@ -4,7 +4,7 @@ import asyncio
 import json
 import threading
 import time
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Set, Tuple
 
 from . import wire
 from .library import Kept, Library
@@ -39,6 +39,9 @@ class View:
         self.octets = 0
         self._room = wire.Room()
         self.began, self.took_s = time.monotonic(), 0.0
+        #: Who reads it, and how many browsers show it. Place in the queue, 0: on its way.
+        self.users: Set[str] = set()
+        self.readers = self.place = 0
         #: Set at the end, for other threads.
         self.ended = threading.Event()
         self._changed = asyncio.Event()
@@ -63,6 +66,16 @@ class View:
         """Characters of text and octets of pictures and of a file that it holds."""
         return wire.MAX_CHARACTERS - self._room.characters + len(self.file) + \
             sum(map(len, self.pictures.values()))
+
+    def wait(self, place: int) -> None:
+        """Note the place in the queue, 0: it goes over HF now."""
+        self.place = place
+        self._wake()
+
+    def stop(self) -> None:
+        """End it, unless it has ended."""
+        if not self.done:
+            self._end("stopped")
 
     def _end(self, error: str = "") -> None:
         self.done, self.error, self.took_s = True, error, time.monotonic() - self.began
@@ -128,8 +141,7 @@ class View:
         finally:
             if writer is not None:
                 writer.close()
-            if not self.done:
-                self._end("stopped")
+            self.stop()
 
     def _take(self, kind: str, octets: bytes) -> None:
         if kind in "HEX" and len(octets) > wire.MAX_NOTE:
