@@ -196,3 +196,44 @@ def test_a_page_by_plain_http_says_so_at_its_head(asked, head, warned):
     assert ("Not encrypted" in pages.section("T", view)) == warned
     assert ("Not encrypted" in pages.plain_head(view)) == warned
     assert "Not encrypted" not in pages.section("R", view)
+
+
+def test_answers_to_several_readers_take_turns():
+    """A short page is not behind a long one that was there before. A lone one does not wait."""
+    async def run():
+        now, given = [0.0], []
+        pace = shore.Pace(lambda: now[0], lambda: 9600.0)
+
+        async def answer(name, parts):
+            await asyncio.sleep(0)  # the other one has begun, too
+            for part in range(parts):
+                await pace.wait(1200)  # a second on the air
+                given.append((name, part, now[0]))
+            pace.answers -= 1
+
+        async def time_passes():
+            while True:
+                await asyncio.sleep(0.005)
+                now[0] += 0.5
+
+        async def both(*parts):
+            pace.answers = 2
+            await asyncio.gather(*(answer(*part) for part in parts))
+
+        pace.answers = 1
+        await answer("lone", 20)
+        assert given[-1][2] == 0.0
+        now[0] = 20.0
+        clock = asyncio.ensure_future(time_passes())
+        await both(("long", 30), ("short", 5))
+        names = [name for name, _, _ in given[20:]]
+        # The first one has AHEAD_S and a part, and then every second part.
+        first = int(shore.AHEAD_S) + 2
+        assert names.index("short") <= first and names[first:first + 10].count("short") == 5
+        short = next(at for name, part, at in given if name == "short" and part == 4)
+        assert 25 <= short <= 33
+        now[0] = 0.0  # another clock
+        await both(("a", 3), ("b", 3))
+        clock.cancel()
+
+    asyncio.run(asyncio.wait_for(run(), 30))

@@ -230,6 +230,25 @@ def site_(folder: Optional[str], pages: int, rates: Tuple[str, ...]) -> None:
     print(door.table(rows))
 
 
+@click.command("ship")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@click.option("--users", "count", type=click.IntRange(2, 8), default=5, show_default=True,
+              help="Users, a stored page for each: the first by name.")
+def ship_(folder: str, count: int) -> None:
+    """Users of one web door at 9600 bit/s on emulated modems: a page for each at once, and then
+    the first page for all.
+
+    FOLDER holds HTML documents NAME.html, as hf web store makes them.
+    """
+    from ..programs import door, ship
+    with Progress("loads", lines=True):
+        try:
+            rows = list(ship.users(folder, door.names(folder)[:count]))
+        except RuntimeError as error:
+            raise fail(str(error)) from None
+    print(door.table(rows))
+
+
 @click.command("interop")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False))
 def interop_(folder: str) -> None:
@@ -248,4 +267,4 @@ def interop_(folder: str) -> None:
         raise fail("not every cell works")
 
 
-COMMANDS = [nemesis, mail_, xmpp_, web_, site_, interop_]
+COMMANDS = [nemesis, mail_, xmpp_, web_, site_, ship_, interop_]

@@ -22,8 +22,10 @@ from PIL import Image
 from gnuradio.hf import station
 from gnuradio.hf.station import pair
 from gnuradio.hf.web import fetch, markup, reduce, wire
+from gnuradio.hf.web import users as users_of_door
 from gnuradio.hf.web.service import WebService
 from gnuradio.hf.web.store import picture_name
+from gnuradio.hf.web.views import View
 from ..link import papers, papers_more, papers_report
 from ..link.papers import MODES
 from . import kernel, site
@@ -112,12 +114,12 @@ class Bench:
     """Two stations with a door and its shore side, as a context manager.
 
     folder: of stored pages. rate_bps: of the link, one of MODES. speed: multiple of real time; the
-    work of both sides takes its share of it.
+    work of both sides takes its share of it. several: the door has users.
     """
 
     def __init__(self, folder: str, rate_bps: int, speed: float = 4.0,
-                 channel: Optional[str] = None) -> None:
-        self.rate_bps = rate_bps
+                 channel: Optional[str] = None, several: bool = False) -> None:
+        self.rate_bps, self._several = rate_bps, several
         self._services: Dict[str, WebService] = {}
         self._store = tempfile.TemporaryDirectory(prefix="hf-web-")
         self.fetcher = Folder(folder)
@@ -126,8 +128,12 @@ class Bench:
             speed=speed), False, self._describe)
 
     def _describe(self, name: str, d: station.Description) -> None:
-        d.web = station.Web(node=pair.NODES["B"], listen="127.0.0.1:0", folder=self._store.name) \
-            if name == "A" else station.Web(role="shore", peers=[pair.NODES["A"]])
+        users = os.path.join(self._store.name, "users") if self._several else ""
+        if users and name == "A":
+            users_of_door.save(users, "user", "a long password")
+        d.web = station.Web(node=pair.NODES["B"], listen="127.0.0.1:0", folder=self._store.name,
+                            users=users) if name == "A" else \
+            station.Web(role="shore", peers=[pair.NODES["A"]])
         self._services[name] = WebService(d)
         if name == "B":
             self._services[name].shore.fetcher = self.fetcher
@@ -148,6 +154,10 @@ class Bench:
     def door(self) -> str:
         """Address of the door."""
         return self._services["A"].url
+
+    def ask(self, name: str, user: str) -> View:
+        """Let a user ask for the text of a stored page, unless it is kept."""
+        return self._services["A"].ask(f"https://{name}.{HOST}/", "text", 0, user, False)
 
     def load(self, name: str, mode: str, how: str, budget: int = 0) -> Load:
         """Load a stored page as a reader does, after all is quiet."""

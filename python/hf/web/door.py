@@ -23,9 +23,9 @@ from .views import View
 MAX_VIEWS, MAX_HELD = 64, 64 << 20
 #: Pages that are on their way or wait for it: of one user, and of all.
 MAX_ASKING, MAX_ASKING_ALL = 8, 64
-#: Pages that go over HF at a time, and of these of one user where there are others. HF-PEP and the
-#: shore side do not take more from one node.
-PLACES, PLACES_OF_ONE = 4, 2
+#: Pages of one node that go over HF at a time, of these of one user who has logged in, and of a
+#: reader of this machine. Other nodes need the shore side as well.
+PLACES, PLACES_OF_ONE, PLACES_ALONE = 8, 2, 4
 #: Lines that are written to the browser at once, between which others are served.
 _LINES = 500
 #: Octets of a form that a reader fills in.
@@ -69,7 +69,7 @@ class Door:
         #: Of readers of this machine. Users have one each.
         self.token = secrets.token_urlsafe(12)
         self._log_in = None if users is None else login.LogIn(users)
-        self._turns = Turns(PLACES, PLACES if users is None else PLACES_OF_ONE)
+        self._turns = Turns(PLACES, PLACES_ALONE if users is None else PLACES_OF_ONE)
         self._library, self._estimate = library, estimate
         self._search, self._mode, self._budget = search, mode, budget
         self._views: "OrderedDict[str, View]" = OrderedDict()

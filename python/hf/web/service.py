@@ -2,6 +2,7 @@
 """The web door or the shore side of one station: its thread, and its place in the station."""
 import asyncio
 import os
+import time
 from typing import Callable, Iterable, Optional
 
 from .. import hf_python as _hf
@@ -11,7 +12,7 @@ from ..system import loop
 from .door import PLACES, Door
 from .estimate import Estimate, mode_of
 from .library import Library
-from .shore import Shore
+from .shore import Pace, Shore
 from .users import Users, load
 from .views import View
 
@@ -84,16 +85,18 @@ class WebService(service.Service):
         if self.door is not None:
             self.door.pep_port = s.stream_port(self.settings.node, NAME, PORT)
 
-    def ask(self, url: str, mode: str, budget: int = 0) -> View:
+    def ask(self, url: str, mode: str, budget: int = 0, user: str = "", again: bool = True
+            ) -> View:
         """Ask for a page through the door of this station. The view tells how far it is.
 
-        mode: text or pictures. budget: most octets in units of 1000, 0 without limit.
+        mode: text or pictures. budget: most octets in units of 1000, 0 without limit. user: who
+        asks. again: even if the page is kept.
         """
         assert self.door is not None
         door = self.door
 
         async def ask() -> View:
-            return door.ask(url, mode, budget)
+            return door.ask(url, mode, budget, None, again, user)
 
         return self._loop.do(ask())
 
@@ -113,10 +116,16 @@ class WebService(service.Service):
     def _mode(self) -> str:
         return self._fastest if self._station is None else mode_of(self._station)
 
+    def _now(self) -> float:
+        """Station time, or that of this machine."""
+        engine = self._station and (self._station.modem or self._station.data_link)
+        return float(engine.state().now) if engine else time.monotonic()
+
     async def _open(self) -> None:
         t = self.settings
         if t.role == "shore":
-            self.shore = Shore(t.allow, lambda line: self._say(line))
+            self.shore = Shore(t.allow, lambda line: self._say(line), None,
+                               Pace(self._now, lambda: _hf.mode(self._mode()).rate_bps))
             self._server = await asyncio.start_server(self.shore.serve, "127.0.0.1", 0)
             self.port = self._server.sockets[0].getsockname()[1]
             return

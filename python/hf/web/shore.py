@@ -3,6 +3,7 @@
 import asyncio
 from collections import OrderedDict
 import json
+import math
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Protocol, Tuple
 
 import brotli
@@ -16,12 +17,16 @@ MAX_VERSIONS, MAX_KEPT = 2000, 64 << 20
 #: Readers served at a time (HF-PEP limits those of one node), pictures fetched at once, and
 #: seconds for a request to arrive whole.
 MAX_READERS, AHEAD, REQUEST_S = 16, 4, 300.0
-#: Octets of lines in one part: about 2 kB on the air.
-PIECE = 6000
+#: Octets of lines in one part: about 2 kB on the air. The first part of a text has less, so that
+#: it can be read early: about 0.5 kB.
+PIECE, FIRST_PIECE = 6000, 1500
 #: Fewer words in a page with scripts: the page builds itself.
 FEW_WORDS = 60
 #: A page with few words that leads elsewhere by itself within this time is not shown, s.
 LEADS_ON_S = 10.0
+#: How far the answers to several readers may be ahead of the link, s: about a turn of it. If it
+#: seems more than the second number, the clock has jumped.
+AHEAD_S, JUMP_S = 4.0, 3600.0
 #: Octets of a file in one part.
 FILE_PIECE = 16384
 
@@ -64,16 +69,39 @@ class Versions:
             self._octets -= self._kept.popitem(last=False)[1][1]
 
 
+class Pace:
+    """Lets the answers to several readers take turns, part by part. HF-PEP and the data link take
+    pages whole, and send them in the order in which they were given."""
+
+    def __init__(self, now: Callable[[], float], rate_bps: Callable[[], float]) -> None:
+        """now: station time, s. rate_bps: of the link."""
+        self._now, self._rate_bps = now, rate_bps
+        self._one = asyncio.Lock()  # those who wait get it in their order
+        self._end = 0.0  # when the link will have sent all, at the soonest
+        #: Answers on their way.
+        self.answers = 0
+
+    async def wait(self, octets: int) -> None:
+        """Wait until octets may be given to the link, if there are other answers."""
+        async with self._one:
+            while self.answers > 1 and AHEAD_S < self._end - self._now() < JUMP_S:
+                await asyncio.sleep(0.02)
+            now = self._now()
+            self._end = (self._end if now < self._end < now + JUMP_S else now) + \
+                8 * octets / self._rate_bps()
+
+
 class Shore:
     """Serves readers that come through HF-PEP. Used from one event loop."""
 
     def __init__(self, allow: List[str], say: Callable[[str], None],
-                 fetcher: Optional[fetch.Fetcher] = None) -> None:
+                 fetcher: Optional[fetch.Fetcher] = None, pace: Optional[Pace] = None) -> None:
         """allow: prefixes that may be fetched though they are not public. say: gets lines for the
-        operator. fetcher: fetches instead of one with allow. Raises ValueError for a wrong
-        prefix."""
+        operator. fetcher: fetches instead of one with allow. pace: None: all is given at
+        once. Raises ValueError for a wrong prefix."""
         self.fetcher = fetcher or fetch.Fetcher(allow)
         self.versions = Versions()
+        self.pace = pace or Pace(lambda: 0.0, lambda: math.inf)
         self._say = say
         self._readers = asyncio.Semaphore(MAX_READERS)
         self._browser = script.Browser(self.fetcher.policy, say)
@@ -90,7 +118,11 @@ class Shore:
             request = await asyncio.wait_for(_request(reader), REQUEST_S)
             async with self._readers:
                 answer = _Answer(self, request, writer)
-                await answer.send()
+                self.pace.answers += 1
+                try:
+                    await answer.send()
+                finally:
+                    self.pace.answers -= 1
                 writer.write_eof()
             # The stream ends when the reader has closed its side, too.
             await asyncio.wait_for(reader.read(1), REQUEST_S)
@@ -258,6 +290,7 @@ class _Answer:
         await self._write(await loop.run_in_executor(None, self._encoder.part, kind, data))
 
     async def _write(self, octets: bytes) -> None:
+        await self._shore.pace.wait(len(octets))
         self._writer.write(octets)
         await self._writer.drain()
 
@@ -285,7 +318,7 @@ class _Answer:
             text = self._sent.sections.get("T" if kind == "L" else "R", [])
             lines = lines[:sum(map(markup.links_in, text))]
         sent = self._sent.sections.setdefault(kind, [])
-        for piece in _pieces(lines):
+        for piece in _pieces(lines, FIRST_PIECE if kind == "T" else PIECE):
             if "octets" not in self._left or kind == "L":
                 data = wire.encode_lines(piece, self._old.lines)
                 if kind == "L" or not self._request.budget or \
@@ -349,14 +382,14 @@ def _within(room: wire.Room, lines: List[str], links: List[str]) -> Tuple[List[s
     return lines, links
 
 
-def _pieces(lines: List[str]) -> Iterator[List[str]]:
-    """Lines in pieces, so that the first can be read early."""
+def _pieces(lines: List[str], most: int) -> Iterator[List[str]]:
+    """Lines in pieces, so that the first can be read early. most: octets of the first one."""
     piece: List[str] = []
     size = 0
     for line in lines:
-        if piece and size + len(line) > PIECE:
+        if piece and size + len(line) > most:
             yield piece
-            piece, size = [], 0
+            piece, size, most = [], 0, PIECE
         piece.append(line)
         size += len(line)
     if piece:
