@@ -42,6 +42,20 @@ channel_spec checked(const std::string& words, const mode& m)
     return spec;
 }
 
+/* Symbols from one data symbol to the next in the fading, beyond their distance on the
+ * air. Without a code only the distribution of the gains counts. After 1 / spread their
+ * correlation is 0.007, exp(-pi^2 / 2), so each symbol is a fade of its own. With a code
+ * the fading within a block counts, and the distance stays. */
+double symbols_to_the_next_fade(const channel& c, const description& d)
+{
+    double least_hz = 0; // spread of the slowest fading path
+    if (!d.code.coded && !c.spec().learned)
+        for (const auto& p : c.spec().paths)
+            if (p.spread_hz > 0 && (least_hz == 0 || p.spread_hz < least_hz))
+                least_hz = p.spread_hz;
+    return least_hz > 0 ? d.symbol_rate_bd / least_hz : 0;
+}
+
 // Log-likelihoods of the labels of one data symbol that arrives alone.
 class lone_symbols
 {
@@ -50,7 +64,8 @@ public:
         : d_d(d), d_channel(c), d_noise(seed, noise_stream),
           d_noise_power(c.noise_power() / symbol_grid::samples_per_symbol),
           d_delays(c.paths().size()), d_gains(c.paths().size()),
-          d_lead(static_cast<double>(timing_of(m).preamble_symbols))
+          d_lead(static_cast<double>(timing_of(m).preamble_symbols)),
+          d_to_the_next_fade(symbols_to_the_next_fade(c, d))
     {
         for (size_t p = 0; p < d_delays.size(); ++p)
             d_delays[p] = c.paths()[p].delay();
@@ -64,7 +79,8 @@ public:
     {
         double energy = 0;
         for (size_t chip = 0; chip < d_d.chips(); ++chip)
-            energy += energy_at(static_cast<double>(first + chip));
+            energy += energy_at(static_cast<double>(first + chip) + d_fade);
+        d_fade += d_to_the_next_fade;
         const size_t labels = size_t{ 1 } << d_d.alphabet.bits;
         if (d_d.spread()) { // orthogonal words
             for (size_t l = 0; l < labels; ++l) {
@@ -112,7 +128,8 @@ private:
     double d_noise_power; // of a symbol
     std::vector<double> d_delays;
     std::vector<std::complex<double>> d_gains;
-    double d_lead; // symbols before the data
+    double d_lead;                         // symbols before the data
+    double d_to_the_next_fade, d_fade = 0; // symbols
 };
 
 /* Extrinsic ratios of the bits of a label, from the likelihoods of the labels and the

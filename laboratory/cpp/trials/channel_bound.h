@@ -25,6 +25,9 @@ struct channel_bound_result {
  * part, so the figures bound any receiver with the same decoder. Method: matched-filter
  * bound, Mazo 1991; iterative demapping, ten Brink 1998.
  *
+ * Without a code each symbol has a fade of its own: the bit error rate is then that of
+ * any duration, and a bad block says nothing about blocks on the air.
+ *
  * \param channel words of a channel with an SNR. Frequency offset and sweep change
  *        nothing. Learned channels are allowed; clock errors, steps, impulses, other
  *        carriers, filters and gain control are not.

@@ -68,6 +68,20 @@ TEST(channel_bound, collects_the_energy_of_both_paths)
                 0.05 * expected);
 }
 
+// The row P02 of MIL-STD-188-110C: 0.5 Hz. 120 s hold 60 fades, too few for 5 %.
+TEST(channel_bound, slow_fading_is_as_in_the_books_for_every_seed)
+{
+    const double expected = faded(2);
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+        const auto r = channel_bound(
+            mode::parse("4539-4800N"), "paths=0:0:0.5,2:0:0.5 snr=10", 120, seed);
+        EXPECT_NEAR(static_cast<double>(r.errors) / static_cast<double>(r.bits),
+                    expected,
+                    0.05 * expected)
+            << "seed " << seed;
+    }
+}
+
 TEST(channel_bound, every_kind_of_mode_falls_from_errors_to_none)
 {
     struct {
