@@ -4,6 +4,7 @@
 #include "modem/front/carrier_canceller.h"
 #include "modem/front/moving_carriers.h"
 #include "modem/front/piecewise_tone.h"
+#include "modem/front/tone_sums.h"
 #include "modem/loopback.h"
 
 #include <gtest/gtest.h>
@@ -35,6 +36,20 @@ double error_db(const samples& x, const samples& signal, size_t from)
 }
 
 } // namespace
+
+TEST(piecewise_tone, every_processor_finds_the_largest_difference)
+{
+    for (const size_t place : { 0, 3, 7, 9, 15 }) {
+        std::vector<double> a(32), b(32, 1.0); // 16 complex numbers
+        for (size_t k = 0; k < 32; ++k)
+            a[k] = 1 + 0.1 * std::sin(static_cast<double>(k));
+        a[place] = 4;       // 3 from b
+        a[16 + place] = -3; // and 4
+        EXPECT_DOUBLE_EQ(largest_difference(a.data(), b.data(), 16), 25) << place;
+        EXPECT_DOUBLE_EQ(plain_largest_difference(a.data(), b.data(), 16), 25) << place;
+        EXPECT_EQ(largest_difference(b.data(), b.data(), 16), 0);
+    }
+}
 
 // A tone of amplitude 0 has no phase: dividing by it gave numbers that are none, and the search
 // for the change to it found no place at all.

@@ -2,10 +2,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/front/piecewise_tone.h"
 
+#include "modem/front/tone_sums.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace gr::hf::kernel {
 
@@ -54,7 +57,7 @@ void piecewise_tone::restart()
     d_settled.clear();
     d_first = d_base = d_cut = 0;
     state start;
-    start.sums.resize(frequencies);
+    start.sums.resize(2 * frequencies);
     start.cost = 0;
     d_states.assign(1, start);
 }
@@ -85,69 +88,92 @@ void piecewise_tone::add_step(value x)
     state next;
     const state& last = d_states.back();
     next.energy = last.energy + static_cast<double>(std::norm(x));
-    next.sums.resize(frequencies);
-    for (size_t k = 0; k < frequencies; ++k)
-        next.sums[k] =
-            last.sums[k] + std::complex<double>(x) * d_turns[k * number % frequencies];
+    next.sums = last.sums;
+    const double re = static_cast<double>(x.real()), im = static_cast<double>(x.imag());
+    for (size_t k = 0; k < frequencies; ++k) {
+        const std::complex<double>& t = d_turns[k * number % frequencies];
+        next.sums[k] += re * t.real() - im * t.imag();
+        next.sums[frequencies + k] += re * t.imag() + im * t.real();
+    }
     next.cost = impossible;
+    bool silent = true; // the best last segment
     const size_t count = d_states.size();
     for (size_t length = shortest; length <= std::min(longest, count); ++length) {
         const state& from = d_states[count - length];
         if (from.cost == impossible)
             continue;
+        const double energy = next.energy - from.energy;
+        const double base = from.cost + price_of_segment * d_price;
+        // A tone explains no more than all energy.
+        if (base + std::min(energy, d_price) >= next.cost)
+            continue;
         double most = 0;
-        size_t bin = 0;
-        const bool empty = next.energy == from.energy;
-        for (size_t k = 0; k < frequencies && !empty; ++k)
-            if (const double e = std::norm(next.sums[k] - from.sums[k]); e > most) {
-                most = e;
-                bin = k;
-            }
-        most /= static_cast<double>(length);
-        const bool silent = most <= d_price; // both are 0 in silence
-        const double cost = from.cost + (next.energy - from.energy) -
-                            (silent ? 0 : most - d_price) + price_of_segment * d_price;
-        if (cost < next.cost) {
+        if (energy > 0)
+            most = largest_difference(next.sums.data(), from.sums.data(), frequencies) /
+                   static_cast<double>(length);
+        const double gain = std::max(most - d_price, 0.0);
+        if (const double cost = base + energy - gain; cost < next.cost) {
             next.cost = cost;
             next.from = number + 1 - length;
-            next.bin = silent ? silence : static_cast<int>(bin);
+            silent = gain == 0; // all are 0 in silence
         }
     }
+    if (!silent)
+        next.bin = static_cast<int>(strongest(d_states[next.from - d_base], next));
     d_states.push_back(std::move(next));
+}
+
+// The frequency that explains most of what lies between two steps.
+size_t piecewise_tone::strongest(const state& from, const state& to)
+{
+    double most = 0;
+    size_t bin = 0;
+    for (size_t k = 0; k < frequencies; ++k) {
+        const double re = to.sums[k] - from.sums[k];
+        const double im = to.sums[frequencies + k] - from.sums[frequencies + k];
+        if (re * re + im * im > most) {
+            most = re * re + im * im;
+            bin = k;
+        }
+    }
+    return bin;
 }
 
 // Settle the segments that end before the last \p unsettled steps; with 0 all samples.
 void piecewise_tone::settle(size_t unsettled)
 {
     const size_t end = step_count();
-    std::vector<tone> tones; // the last one first
+    std::vector<segment> segments; // the last one first
     size_t to = end;
     size_t to_sample = unsettled == 0 ? d_first + d_x.size() : end * d_stride;
     while (to > d_base) {
         const state& s = d_states[to - d_base];
         const bool way = s.cost < impossible;
         const size_t from = way ? std::max(s.from, d_base) : d_base;
-        tones.push_back(
-            fit(std::max(from * d_stride, d_first), to_sample, way ? s.bin : silence));
+        segments.push_back(
+            { std::max(from * d_stride, d_first), to_sample, way ? s.bin : silence });
         to = from;
         to_sample = from * d_stride;
     }
-    if (tones.empty() && to_sample > d_cut)
-        tones.push_back({ d_cut, to_sample });
-    while (!tones.empty()) {
-        const tone t = tones.back();
-        const bool last = tones.size() == 1;
-        if (unsettled > 0 && (last || t.end > (end - unsettled) * d_stride))
+    if (segments.empty() && to_sample > d_cut)
+        segments.push_back({ d_cut, to_sample, silence });
+    std::optional<tone> fitted; // to the next segment
+    while (!segments.empty()) {
+        const bool last = segments.size() == 1;
+        if (unsettled > 0 && (last || segments.back().end > (end - unsettled) * d_stride))
             break;
-        if (!last)
-            settle_change(t, tones[tones.size() - 2]);
+        const tone t = fitted ? *fitted : fit(segments.back());
+        if (!last) {
+            fitted = fit(segments[segments.size() - 2]);
+            settle_change(t, *fitted);
+        }
         for (; last && d_cut < t.end; ++d_cut)
             d_settled.push_back(t.at(d_cut));
         const size_t base = std::min(t.end / d_stride, end);
         d_states.erase(d_states.begin(),
                        d_states.begin() + static_cast<long>(base - d_base));
         d_base = base;
-        tones.pop_back();
+        segments.pop_back();
     }
     const size_t keep = std::min(d_cut, d_base * d_stride);
     d_x.erase(d_x.begin(), d_x.begin() + static_cast<long>(keep - d_first));
@@ -166,8 +192,9 @@ std::complex<double> piecewise_tone::turn(const tone& t, size_t sample)
 
 /* Least squares for amplitude and phase. The steps tell the frequency but for multiples of
  * their rate, the samples the rest. */
-piecewise_tone::tone piecewise_tone::fit(size_t begin, size_t end, int bin) const
+piecewise_tone::tone piecewise_tone::fit(const segment& s) const
 {
+    const auto [begin, end, bin] = s;
     tone t{ begin, end };
     if (bin == silence || end < begin + 2)
         return t;
@@ -190,10 +217,21 @@ piecewise_tone::tone piecewise_tone::fit(size_t begin, size_t end, int bin) cons
         square += std::pow((static_cast<double>(i) - centre) / half, 2) / count;
     const bool bends =
         static_cast<double>(end - begin) > bends_from_s * steps_per_s * stride;
-    const auto amplitude = [this, &t, from, to, count] {
+    // The samples with the phase of the tone undone, and their mean.
+    std::vector<std::complex<double>> still(to - from);
+    const auto amplitude = [this, &t, &still, from, count] {
+        // The phase is a parabola: its second difference is constant.
+        std::complex<double> turned = std::conj(turn(t, from)),
+                             step = std::conj(turn(t, from + 1)) * std::conj(turned);
+        const std::complex<double> bend =
+            std::conj(turn(t, from + 2)) * turn(t, from + 1) * std::conj(step);
         std::complex<double> sum = 0;
-        for (size_t i = from; i < to; ++i)
-            sum += std::complex<double>(sample(i)) * std::conj(turn(t, i));
+        for (size_t i = 0; i < still.size(); ++i) {
+            still[i] = std::complex<double>(sample(from + i)) * turned;
+            sum += still[i];
+            turned *= step;
+            step *= bend;
+        }
         return sum / count;
     };
     for (int round = 0; round < fits; ++round) {
@@ -203,9 +241,7 @@ piecewise_tone::tone piecewise_tone::fit(size_t begin, size_t end, int bin) cons
         double linear = 0, bent = 0, linear_power = 0, bent_power = 0;
         for (size_t i = from; i < to; ++i) {
             const double at = (static_cast<double>(i) - centre) / half;
-            const double off = std::imag(std::complex<double>(sample(i)) *
-                                         std::conj(turn(t, i)) * std::conj(a)) /
-                               std::norm(a);
+            const double off = std::imag(still[i - from] * std::conj(a)) / std::norm(a);
             const double bow = at * at - square;
             linear += off * at;
             linear_power += at * at;

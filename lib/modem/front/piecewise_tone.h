@@ -39,12 +39,17 @@ public:
     void finish();
 
 private:
-    struct state {                              // after a step
-        double energy = 0;                      // of all steps before
-        std::vector<std::complex<double>> sums; // of these at each frequency
-        double cost;                            // of the best way here
-        size_t from = 0;                        // step at which its last segment starts
-        int bin = silence;                      // frequency of that segment
+    struct state {         // after a step
+        double energy = 0; // of all steps before
+        std::vector<double>
+            sums;          // of these at each frequency: real, then imaginary parts
+        double cost;       // of the best way here
+        size_t from = 0;   // step at which its last segment starts
+        int bin = silence; // frequency of that segment
+    };
+    struct segment {
+        size_t begin, end; // samples
+        int bin;           // frequency
     };
     struct tone {
         size_t begin, end; // samples
@@ -62,8 +67,9 @@ private:
 
     static std::complex<double> turn(const tone& t, size_t sample);
     void add_step(value x);
+    static size_t strongest(const state& from, const state& to);
     void settle(size_t unsettled);
-    tone fit(size_t begin, size_t end, int bin) const;
+    tone fit(const segment& s) const;
     void settle_change(const tone& before, const tone& after);
     size_t step_count() const { return d_base + d_states.size() - 1; }
     value sample(size_t i) const { return d_x[i - d_first]; }

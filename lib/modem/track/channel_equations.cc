@@ -25,19 +25,34 @@ HF_VECTOR_CODE void add_scaled(float* to, const float* x, float scale, size_t n)
         to[i] += scale * x[i];
 }
 
+// Two rows by two at once: half of the loads for each product.
 HF_VECTOR_CODE void
 form_gram(size_t s, size_t n, const float* re, const float* im, value* gram)
 {
-    for (size_t a = 0; a < s; ++a)
-        for (size_t b = 0; b <= a; ++b) {
+    for (size_t a = 0; a < s; a += 2)
+        for (size_t b = 0; b <= a; b += 2) {
+            const size_t a2 = std::min(a + 1, s - 1), b2 = std::min(b + 1, s - 1);
             const float *ar = re + a * n, *ai = im + a * n;
+            const float *cr = re + a2 * n, *ci = im + a2 * n;
             const float *br = re + b * n, *bi = im + b * n;
-            float sr = 0, si = 0;
+            const float *dr = re + b2 * n, *di = im + b2 * n;
+            float ab_re = 0, ab_im = 0, ad_re = 0, ad_im = 0;
+            float cb_re = 0, cb_im = 0, cd_re = 0, cd_im = 0;
             for (size_t i = 0; i < n; ++i) {
-                sr += ar[i] * br[i] + ai[i] * bi[i];
-                si += ar[i] * bi[i] - ai[i] * br[i];
+                ab_re += ar[i] * br[i] + ai[i] * bi[i];
+                ab_im += ar[i] * bi[i] - ai[i] * br[i];
+                ad_re += ar[i] * dr[i] + ai[i] * di[i];
+                ad_im += ar[i] * di[i] - ai[i] * dr[i];
+                cb_re += cr[i] * br[i] + ci[i] * bi[i];
+                cb_im += cr[i] * bi[i] - ci[i] * br[i];
+                cd_re += cr[i] * dr[i] + ci[i] * di[i];
+                cd_im += cr[i] * di[i] - ci[i] * dr[i];
             }
-            gram[a * s + b] = { sr, si };
+            if (b2 <= a) // else above the diagonal
+                gram[a * s + b2] = { ad_re, ad_im };
+            gram[a2 * s + b] = { cb_re, cb_im };
+            gram[a2 * s + b2] = { cd_re, cd_im };
+            gram[a * s + b] = { ab_re, ab_im };
         }
 }
 
