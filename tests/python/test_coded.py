@@ -150,6 +150,17 @@ def test_what_a_hostile_station_sends_is_refused_and_bounded():
         [MESSAGE]
 
 
+def test_a_station_that_floods_displaces_only_its_own():
+    lost = []
+    collector = coded.Collector(lambda *what: lost.append(what))
+    collector.take(NODE, blocks_of(number=1)[0])
+    for number in range(1000):
+        collector.take("1.2.0.9", blocks_of(number=number)[0])
+    assert {source for source, _, _ in lost} == {"1.2.0.9"}
+    assert [m for m in (collector.take(NODE, b) for b in blocks_of(number=1)[1:]) if m] == \
+        [MESSAGE]
+
+
 def test_a_forged_block_costs_the_file_no_wrong_contents():
     lost = []
     collector = coded.Collector(lambda *what: lost.append(what))

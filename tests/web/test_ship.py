@@ -32,7 +32,7 @@ def file_of_users(folder):
 @pytest.fixture(scope="module")
 def ship(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ship")
-    with Stations(str(folder / "web"), users=file_of_users(folder), listen="0.0.0.0:0",
+    with Stations(str(folder / "web"), users=file_of_users(folder), listen="127.0.0.1:0",
                   name="door.ship.example") as made:
         yield made
 

@@ -8,7 +8,7 @@ hear neither the start nor the same blocks as others.
 HF loses whole transmissions, so blocks travel in groups, a transmission each. Any GROUPS of the
 groups are enough.
 """
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from dataclasses import dataclass
 import hashlib
 import math
@@ -133,7 +133,8 @@ def _read(source: str, block: bytes) -> Optional[Tuple[_Parameters, int, bytes]]
 
 
 class Collector:
-    """Puts messages together. It holds a limited number, and drops the one not heard for longest.
+    """Puts messages together. It holds a limited number, and drops the one not heard for longest
+    of the source that has the most.
 
     lost: called with source, octets and reason of a message that is dropped before it is complete.
     """
@@ -159,8 +160,15 @@ class Collector:
         if len(blocks) >= key.k:
             return self._decode(key)
         while len(self._messages) > MAX_MESSAGES or self._octets > MAX_OCTETS:
-            self._drop(next(iter(self._messages)))
+            self._drop(self._superfluous())
         return None
+
+    def _superfluous(self) -> _Parameters:
+        """The message not heard for longest, of the source that has the most of them. So one
+        station does not displace what others send."""
+        counts = Counter(key.source for key in self._messages)
+        most = max(counts.values())
+        return next(key for key in self._messages if counts[key.source] == most)
 
     def finish(self) -> None:
         """Drop all messages that are incomplete."""

@@ -68,8 +68,8 @@ def log_in(words: str) -> str:
 <p><label>password <input name="password" type="password" required
  autocomplete="current-password"></label>
 <p><button>Log in</button></form>
-<p class="note">This page is not encrypted, unless its address begins with https: others on this
-network can then read what you write and read here.</p></main></body></html>
+<p class="note">Unless the address of this page begins with https, nothing here is encrypted:
+others on this network can read what you write and read.</p></main></body></html>
 """
 
 
