@@ -263,6 +263,8 @@ def test_a_long_mail_is_held_listed_and_released(stations):
         submit(near, "anna@ship.example", ["bert@shore.example"],
                long.replace(b"<1@", b"<%d@" % number))
     place = near.spool.folder
+    assert sum("more than hold_octets = 1000; hf mail release" in line
+               for line in stations.lines) == 2
 
     def hf(*arguments, status=0):
         found = CliRunner().invoke(command, ["mail", *arguments])

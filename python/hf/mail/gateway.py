@@ -132,6 +132,9 @@ class Gateway(Work):
                 self.say(str(error))
                 return _FULL
         self._count("accepted")
+        if queue == "held":
+            self.say(f"held: {', '.join(ids)}, {len(mail.data)} octets, more than hold_octets = "
+                     f"{self.settings.hold_octets}; hf mail release sends it")
         return Reply(250, f"2.0.0 ok: {queue} {' '.join(ids)}")
 
     def accept_each(self, mail: Mail) -> Dict[str, Reply]:
