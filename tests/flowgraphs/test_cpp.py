@@ -54,7 +54,7 @@ def test_datagrams_come_out_as_they_went_in(tmp_path):
     (port,) = netns.free_tcp_ports(1)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         s.bind(("127.0.0.1", 0))
-        s.settimeout(30)
+        s.settimeout(120)
         process = subprocess.Popen([program, "--from_port", str(port), "--to_port",
                                     str(s.getsockname()[1])], stdout=subprocess.DEVNULL)
         try:

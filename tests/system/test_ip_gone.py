@@ -60,10 +60,10 @@ def test_a_deleted_device_is_made_again(stations):
 def test_one_that_cannot_be_made_again_costs_no_processor_time(stations):
     assert ping(stations) == 0
     before = share_of_processor()
-    # The name is taken before the station can have it back.
+    # The name is taken before the station can have it back, which may be quicker once.
     subprocess.run(stations.namespaces["A"].command(
-        "sh", "-c", "ip link del hf0 && ip link add hf0 type veth peer name hf0-peer"),
-        check=True)
+        "sh", "-c", "for k in 1 2 3 4 5 6 7 8 9; do ip link del hf0; "
+        "ip link add hf0 type veth peer name hf0-peer && exit 0; done; exit 1"), check=True)
     wait_for(lambda: any("cannot make 'hf0'" in line for line in stations.log.lines()))
     # A thread that spins takes all that the machine has left.
     assert share_of_processor() < 2 * before + 0.05
