@@ -3,18 +3,9 @@
 build/run python3 tests/clients/record_time_left.py tests/clients/time_left.json.gz"""
 import gzip
 import json
-import random
 import sys
-import tempfile
-import threading
-import time
 
-from gnuradio.hf import sis, station
-from gnuradio.hf.gui import snapshot
-from gnuradio.hf.sis import files
-from gnuradio.hf.sis import s5066
-from gnuradio.hf.station import pair
-from gnuradio.hf.system import netns
+from transfers import transfer
 
 #: Mode, octets of the file, bit error rate. Each needs two transmissions at least.
 CASES = (("4539-2400L", 60000, 0), ("4539-4800L", 60000, 0), ("4539-9600L", 150000, 0),
@@ -29,39 +20,18 @@ SPEED = 30
 
 def record(mode, octets, ber):
     """Samples of one transfer, and the transmissions of its sender."""
-    ports = dict(zip("AB", netns.free_tcp_ports(2)))
-    views, rows, spans = {}, [], {}
+    rows, spans = [], {}
 
-    def describe(name, description):
-        description.pep = None
-        description.sis_server = station.SisServer(port=ports[name])
-
-    def sample(link, stats, late_answers=0, last=()):
+    def sample(link, stats, late_answers=0, last=(), held=0.0):
         rows.append([round(link["now"], 2), link["queued_octets"], link["unacknowledged"],
                      stats["u_pdu_octets_submitted"], stats["d_pdus_acked"]])
         spans.update({s["begin"]: [s["mode"], round(s["begin"], 2), s["end"] and
                                    round(s["end"], 2)] for s in last if s["kind"] == "tx"})
 
-    def made(both):
-        views["A"] = snapshot.StationView(both.tb, both.stations["A"])
-        views["A"].progress.note = sample
-
-    setting = pair.Setting(mode=mode, ber=ber, speed=SPEED, pep_ports=None)
-    with tempfile.TemporaryDirectory() as folder, \
-            pair.Pair(setting, False, describe, made) as both, \
-            sis.Client(f"127.0.0.1:{ports['A']}") as near, \
-            sis.Client(f"127.0.0.1:{ports['B']}") as far:
-        for client in (near, far):
-            client.bind(s5066.SAP_RCOP, 0, sis.service("arq"))
-        receiver = files.Receiver(far, folder)
-        sending = threading.Thread(target=files.send, args=(
-            near, "1.2.0.2", "x", random.Random(1).randbytes(octets)))
-        sending.start()
-        while sending.is_alive():
-            receiver.take(far.next(0.2 / SPEED))
-            if not rows or both.now() - rows[-1][0] >= 1:
-                views["A"].sample()
-        time.sleep(0.1)
+    for both, view in transfer(mode, octets, ber, SPEED):
+        view.progress.note = sample
+        if not rows or both.now() - rows[-1][0] >= 1:
+            view.sample()
     return {"mode": mode, "octets": octets, "ber": ber, "rows": rows,
             "spans": [spans[begin] for begin in sorted(spans)]}
 

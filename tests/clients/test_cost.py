@@ -1,16 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where the time of a link goes: by numbers made for it, and in a transfer of two stations."""
-import random
-import tempfile
-import threading
-
-from gnuradio.hf import sis, station
-from gnuradio.hf.gui import cost, glance, snapshot
+from gnuradio.hf.gui import cost, glance
 from gnuradio.hf.gui.remaining import Transmission
-from gnuradio.hf.sis import files, s5066
-from gnuradio.hf.station import pair
-from gnuradio.hf.system import netns
 import pytest
+from transfers import transfer
 
 
 def turn(c, begin, counters, sent, done, waits=True):
@@ -79,31 +72,10 @@ def test_words_name_the_data_first():
 # With bit errors, D_PDUs become short: about 110 octets with 25 of header.
 @pytest.mark.parametrize("ber, max_protocol", [(0, 0.05), (2e-4, 0.25)])
 def test_a_transfer_spends_on_data_what_it_carries(ber, max_protocol):
-    octets, views, samples = 60000, {}, []
-    ports = dict(zip("AB", netns.free_tcp_ports(2)))
-
-    def describe(name, description):
-        description.pep = None
-        description.sis_server = station.SisServer(port=ports[name])
-
-    def made(both):
-        views["A"] = snapshot.StationView(both.tb, both.stations["A"])
-
-    setting = pair.Setting(mode="4539-3200S", ber=ber, speed=30, pep_ports=None)
-    with tempfile.TemporaryDirectory() as folder, \
-            pair.Pair(setting, False, describe, made) as both, \
-            sis.Client(f"127.0.0.1:{ports['A']}") as near, \
-            sis.Client(f"127.0.0.1:{ports['B']}") as far:
-        for client in (near, far):
-            client.bind(s5066.SAP_RCOP, 0, sis.service("arq"))
-        receiver = files.Receiver(far, folder)
-        sending = threading.Thread(target=files.send, args=(
-            near, "1.2.0.2", "x", random.Random(1).randbytes(octets)))
-        sending.start()
-        while sending.is_alive():
-            receiver.take(far.next(0.01))
-            views["A"].sample()
-            samples.append((both.now(), views["A"].progress.take()))
+    octets, samples = 60000, []
+    for both, view in transfer("4539-3200S", octets, ber):
+        view.sample()
+        samples.append((both.now(), view.progress.take()))
         stats = both.stations["A"].data_link.stats()
     shares = samples[-1][1]["cost"]
     begin = next(at for at, s in samples if s["waiting_octets"])

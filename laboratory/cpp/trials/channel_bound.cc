@@ -48,12 +48,12 @@ channel_spec checked(const std::string& words, const mode& m)
  * the fading within a block counts, and the distance stays. */
 double symbols_to_the_next_fade(const channel& c, const description& d)
 {
-    double least_hz = 0; // spread of the slowest fading path
+    double slowest_hz = 0; // spread of that path
     if (!d.code.coded && !c.spec().learned)
         for (const auto& p : c.spec().paths)
-            if (p.spread_hz > 0 && (least_hz == 0 || p.spread_hz < least_hz))
-                least_hz = p.spread_hz;
-    return least_hz > 0 ? d.symbol_rate_bd / least_hz : 0;
+            if (p.spread_hz > 0 && (slowest_hz == 0 || p.spread_hz < slowest_hz))
+                slowest_hz = p.spread_hz;
+    return slowest_hz > 0 ? d.symbol_rate_bd / slowest_hz : 0;
 }
 
 // Log-likelihoods of the labels of one data symbol that arrives alone.

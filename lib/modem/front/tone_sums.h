@@ -13,7 +13,7 @@ namespace gr::hf::kernel {
  */
 double largest_difference(const double* a, const double* b, size_t n);
 
-//! The same, by the code that runs on every processor.
+//! largest_difference() by the code that runs on every processor.
 double plain_largest_difference(const double* a, const double* b, size_t n);
 
 } // namespace gr::hf::kernel

@@ -95,7 +95,7 @@ class Cost:
             return None
         air = min(1.0, d.on_air / d.time)
         data = min(1.0, d.done / d.room)
-        # What was lost in the last turn is not sent again yet.
+        # Octets that were lost in the last turn are not sent again yet.
         loss = min(1.0 - data, max(0.0, d.again + d.lost) / d.room)
         first = d.sent - d.again - d.fill
         protocol = min(1.0 - data - loss, max(0.0, first - d.done - d.lost) / d.room)

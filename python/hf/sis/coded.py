@@ -67,7 +67,7 @@ class Plan:
 
 
 def enough(groups: int, needed: int, loss: float) -> float:
-    """Probability that so many of the groups arrive, each lost independently."""
+    """Probability that at least the needed groups arrive. Each is lost independently."""
     return sum(math.comb(groups, m) * (1 - loss) ** m * loss ** (groups - m)
                for m in range(needed, groups + 1))
 
@@ -191,7 +191,7 @@ class Collector:
             return None
         message = b"".join(parts)[:key.octets]
         if _hash(message) != key.hash:
-            # One of the blocks was another station's. Nobody knows which.
+            # A block of another station is among them. Which one is not known.
             self._drop(key, "its blocks do not belong together")
             return None
         self._done.append(key)

@@ -5,11 +5,11 @@ import hashlib
 import os
 import re
 import secrets
-import stat
 import tempfile
 from typing import Dict, Optional, Tuple
 
 from .. import hf_python as _hf
+from ..system import private
 from . import tables
 
 #: Octets of a net key, and of each half of a signing key.
@@ -119,12 +119,9 @@ def fingerprint(key: bytes) -> str:
 def load(path: str, signing: Optional[bool] = None) -> KeyFile:
     """Read a key file. signing: of which kind it must be. Raises AuthError."""
     try:
-        with open(path, "rb") as file:
-            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-            if mode & 0o077:
-                raise AuthError(f"{path}: others may read it (mode {mode:03o}): allowed is 600, "
-                                f"chmod 600 {path}")
-            content = file.read(1 << 16).decode("utf-8", "replace")
+        content = private.read(path, 1 << 16)
+    except ValueError as error:
+        raise AuthError(str(error)) from None
     except OSError as error:
         raise AuthError(f"{path}: {error.strerror}") from None
     found: KeyFile = tables.parse(KeyFile, content, path, {}, AuthError)

@@ -21,7 +21,7 @@ from .estimate import FETCH_S, REQUEST_OCTETS, SHARE, seconds
 from .pages import WAYS
 from .shore import FEW_WORDS
 
-#: Modes for which seconds are told, by rate in bit/s.
+#: Modes of the estimates, by rate in bit/s.
 RATES = {9600: "4539-9600S", 1200: "4539-1200S"}
 #: Largest page with all its files, and what takes a second at 9600 bit/s.
 PAGE, SECOND = 10_000, 1_000
@@ -130,7 +130,7 @@ def _published(s: site.Site, files: List[site.File]) -> List[Verdict]:
     page = s.files[0]
     is_web = urlsplit(s.address).hostname != site.FOLDER
     hosts = sorted({urlsplit(f.url).netloc for f in s.files})
-    # What asking for it costs is more than what it holds.
+    # Files whose request costs more than they hold.
     small = [f for f in files if f.got and len(f.got.body) <
              f.got.sent - len(f.got.body) + REQUEST_OCTETS]
     blocking = [f for f in s.files[1:] if f.blocks]

@@ -145,7 +145,7 @@ class Door:
 
     def _is_of_the_door(self, request: web.Request) -> bool:
         """Whether no page of another site asks, as far as the browser says."""
-        # With users a proxy may stand before the door, which has the certificate.
+        # A proxy with the certificate may stand before a door with users.
         origins = [None, f"http://{request.host}"] + \
             [f"https://{request.host}"] * (self._log_in is not None)
         return request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin") and \

@@ -7,9 +7,10 @@ import ipaddress
 import os
 import re
 import secrets
-import stat
 import time
 from typing import Callable, Dict, NamedTuple, Optional, Tuple
+
+from ..system import private
 
 #: Cost of scrypt: 32 MB of memory, about 0.1 s on a small computer.
 _COST = {"n": 1 << 15, "r": 8, "p": 1, "maxmem": 64 << 20}
@@ -36,12 +37,9 @@ def _hash(password: str, salt: bytes) -> bytes:
 def load(path: str) -> Dict[str, Tuple[bytes, bytes]]:
     """Salt and hash by name. Raises UsersError."""
     try:
-        with open(path, "rb") as file:
-            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
-            if mode & 0o077:
-                raise UsersError(f"{path}: others may read it (mode {mode:03o}): allowed is 600, "
-                                 f"chmod 600 {path}")
-            lines = file.read(1 << 16).decode("utf-8", "replace").splitlines()
+        lines = private.read(path, 1 << 16).splitlines()
+    except ValueError as error:
+        raise UsersError(str(error)) from None
     except OSError as error:
         raise UsersError(f"{path}: {error.strerror}: hf web user {path} NAME makes it") from None
     found = {}

@@ -79,8 +79,8 @@ void non_arq_sender::release(station_time now)
     leave_out();
 }
 
-// A repeat goes after all that has its priority now, and before what comes later: neither
-// starves the other.
+// Repeats go behind all that waits with their priority, and before what is submitted later.
+// So neither starves the other.
 void non_arq_sender::queue_again(entry e)
 {
     const auto at = std::find_if(d_queue.begin(), d_queue.end(), [&e](const auto& q) {
