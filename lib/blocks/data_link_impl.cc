@@ -405,7 +405,8 @@ private:
             message_port_pub(d_log, log_message(*line));
     }
 
-    // Before anything that they count is transmitted or passed on.
+    // Saves the counters of the proofs. Called before a frame that they count is sent or
+    // passed on, so that a restart never uses a number twice.
     void store_counters()
     {
         std::lock_guard<std::mutex> lock(d_mutex);

@@ -56,8 +56,8 @@ protected:
     void open_now();
     void close_now();
 
-    //! Call it after each event for the engine: do all that the engine wants. On the
-    //! io_thread.
+    //! Does all that the engine wants. To be called after each event for the engine, on
+    //! the io_thread.
     void pump();
     //! Send a primitive to the node. On the io_thread.
     void send(const std::vector<uint8_t>& primitive);

@@ -169,7 +169,7 @@ struct walsh_plan {
     //! Score of a signal: (best - mean of the others) / standard deviation on noise.
     //! Noise gives about 1, other signals up to 2.
     float present = 2.4f;
-    //! Weights of the newest set in the level of wrong words, rising and falling.
+    //! Weight of the newest set in the mean score of wrong words, while it rises and falls.
     float level_rises = 1 / 6.0f, level_falls = 1 / 24.0f;
     //! Weights of the newest set in profile and noise.
     float profile_share = 1 / 24.0f, noise_share = 1 / 64.0f;

@@ -84,7 +84,7 @@ void link_machine::on_word(size_t channel, const rx_event& e, station_time now)
                 std::max(*d_deadline, std::min(d_out->limit, now + times::reading_gap));
         break;
     case link_state::handshake:
-        // Elsewhere: a caller that has not read our answer calls again.
+        // A caller that has not read our answer calls again, on another channel.
         if (!here && d_book.may_concern(e.text))
             d_in->elsewhere = channel;
         if (here || d_in->elsewhere == channel)

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t lanes = 8; // offsets, and one that is not used
 
-// ln I0(x) for x^2 = 4 expected energy: within 0.3 of it, and a square root instead.
+// Approximates ln I0(x), x^2 = 4 expected energy, with a square root: wrong by 0.3 at most.
 float log_likelihood(float energy)
 {
     return 2 * std::sqrt(1 + soft_bits::expected * energy) - 2;

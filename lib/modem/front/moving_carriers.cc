@@ -20,8 +20,8 @@ constexpr double highest = 1700 / 2400.0, half_width = 1250 / 2400.0;
 constexpr float min_share = 0.08f, of_what_repeats = 0.2f;
 constexpr int lobe = 2, neighbours = 7; // bins to either side
 constexpr double usual_place = 0.6;
-// A bin against the middle one: in the average, and in a window. A bin of noise is as
-// strong once in 9 million times.
+// Power of a carrier's bin over the median bin: in the average, and in one window. A bin of
+// noise is as strong once in 9 million windows.
 constexpr float stands_out_of_average = 7, stands_out_now = 16;
 constexpr float skirt = 3; // and next to it, or in a bin that is strong on average
 constexpr size_t max_carriers = 6;

@@ -15,7 +15,7 @@ using value = std::complex<float>;
 
 // Most taps in use with sparse delays: some paths, ten taps each.
 constexpr size_t max_sparse = 48;
-// Energy share of the known signal at a delay that is only rounding.
+// A delay with a smaller share of the known signal's energy has rounding errors only.
 constexpr float unseen = 1e-3f;
 // Largest share of the rows that counts as fitted.
 constexpr float max_fitted = 0.9f;

@@ -281,8 +281,8 @@ unsigned channel_access::contention_slot(station_time end, size_t peers)
     if (many && (d_new_heard || rules::several(*this)) && rules::regular(*this, end) &&
         shared())
         return few_new_slots + rules::regulars_ahead(*this);
-    // Others may not know why we expect several new stations. So half of the time we draw
-    // among the slots that they leave free in any case.
+    // Other stations may not expect several new ones. So half of the time we draw among the
+    // slots that they leave free in any case.
     const bool wide =
         many && (d_new_heard || d_share.stations() == 0 || d_random() % 2 == 0);
     const unsigned new_slots = wide ? first : few_new_slots;

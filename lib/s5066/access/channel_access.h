@@ -205,7 +205,8 @@ private:
     // Stations that others answer and we never heard.
     struct hidden_stations {
         std::map<uint32_t, station_time> at; // when last noticed
-        // The transmission being received acknowledges data of one, has data for one.
+        // The transmission that is being received acknowledges data of a hidden station, or
+        // has data for one.
         bool acked = false, addressed = false;
         station_time wait{};   // for what one may send after the last transmission
         station_time until{};  // one may be transmitting

@@ -33,7 +33,7 @@ public:
         const uint64_t age = d_highest - counter;
         return age < span && !d_seen[age];
     }
-    //! Notes \p counter as seen. is_new() was true.
+    //! Marks \p counter, for which is_new() was true, as seen.
     void add(uint64_t counter)
     {
         if (!d_any || counter > d_highest) {

@@ -176,8 +176,9 @@ block_error_curves::served block_error_curves::find(const mode& m) const
             s.source = curve_source::derived;
         return s;
     }
-    // The fastest mode that is not faster, of the same standard; without one, 4539 serves
-    // 5069. Of equal ones the nearest interleaver. At 10 Hz 5069 fails where 4539 works.
+    // A mode without a curve gets the curve of the fastest mode up to its own rate, of the
+    // same standard, and of equally fast ones with the nearest interleaver. A mode of 5069
+    // may get one of 4539, but not the other way round: at 10 Hz 5069 fails where 4539 works.
     const auto is_5069 = [](const mode& c) {
         return kernel::family_of(c).link.many_bandwidths;
     };

@@ -382,8 +382,8 @@ mode rate_estimator::soonest(const std::vector<mode>& modes,
     const mode* found = &modes.front();
     double least = 1e9;
     for (const mode& m : modes) {
-        // Repeated until it arrives; each failure costs its duration and failure_s. Without a
-        // least probability nothing would compare modes that all fail.
+        // A transmission is repeated until it arrives. Each failure costs its duration and
+        // failure_s. The lower limit of p keeps modes comparable that all fail.
         const double p = std::max(block_success(m), 1e-3);
         const double s =
             (to_seconds(kernel::timing_of(m).duration(octets)) + failure_s) / p;

@@ -53,7 +53,7 @@ def record(tb: gr.top_block, s: station.Station, received: Any, rate: float,
     streams = [(received, "received")] + ([(s.modem, "transmitted")] if r.transmitted else [])
     for block, what in streams:
         recorder = Recorder(r.folder, f"{s.description.name}-{what}", rate,
-                            r.most_mb * 1000000 // len(streams), r.file_s,
+                            r.max_mb * 1000000 // len(streams), r.file_s,
                             f"station {s.description.name}, {what}", say)
         tb.connect(block, recorder)
         tb.msg_connect(s.modem, "status", recorder, "status")

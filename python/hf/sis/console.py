@@ -17,7 +17,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from .. import sis
 from . import s5066
 
-#: Default SAP of the console. Annex F leaves it free, and SLEP has 13.
+#: Default SAP of the console. Annex F leaves it free. SLEP uses 13.
 SAP = 14
 
 HEADER = struct.Struct(">4sBBIIQ")

@@ -507,13 +507,13 @@ class Record:
 
     folder: for the files.
     file_s: length of each file, 10 to 86400.
-    most_mb: total size, 1 to 1000000. The oldest files are deleted first.
+    max_mb: total size, 1 to 1000000. The oldest files are deleted first.
     transmitted: also record transmissions, in separate files.
     """
 
     folder: str = place()
     file_s: int = whole_number(600, 10, 86400)
-    most_mb: int = whole_number(2000, 1, 1000000)
+    max_mb: int = whole_number(2000, 1, 1000000)
     transmitted: bool = False
 
     def check(self) -> None:

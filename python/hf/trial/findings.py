@@ -104,7 +104,7 @@ def _read(readers: List[Reader]) -> Findings:
         dropped = r.about.get("receptions_dropped")
         if dropped:
             f.notes.append(f"{r.address}: the {dropped} oldest receptions were dropped, since the "
-                           "database was full (most_mb)")
+                           "database was full (max_mb)")
     for r in readers:
         own = {k: s for (a, k), s in slots.items() if a == r.address and s["role"] == "sends"}
         results: Dict[int, List[Dict[str, Any]]] = {}

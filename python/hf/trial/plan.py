@@ -112,7 +112,7 @@ class Plan:
     rounds: their number, 0 for no end.
     guard_s: at the start and the end of a slot, for clock errors.
     patience_s: with turns, the first station starts again after this time without a turn.
-    most_mb: limit of the database. Beyond it the oldest receptions are deleted.
+    max_mb: limit of the database. Beyond it the oldest receptions are deleted.
     page_port: TCP port on the loopback, with 16 ports above for each station. 0: 20000 on the
     air, free ports in a dry run.
     station: [[station]], at least two. test: [[test]], at least one. air: [air].
@@ -125,7 +125,7 @@ class Plan:
     rounds: int = _number(0, 0, 1000000)
     guard_s: float = _real(2, 0, 60)
     patience_s: int = _number(600, 60, 86400)
-    most_mb: int = _number(500, 1, 100000)
+    max_mb: int = _number(500, 1, 100000)
     page_port: int = _number(0, 0, 60000)
     station: List[Member] = field(default_factory=list)
     test: List[Test] = field(default_factory=list)

@@ -75,7 +75,7 @@ def _open_stores(plan: Plan, folder: str, addresses: List[str], air: str = ""
     try:
         for address in addresses:
             opened.append(store.Store(runner.paths(folder, address), address,
-                                      f"{kind} {plan.text()}", plan.most_mb,
+                                      f"{kind} {plan.text()}", plan.max_mb,
                                       {"name": plan.name, "air": air}))
     except BaseException:
         for kept in opened:

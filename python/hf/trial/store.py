@@ -68,11 +68,11 @@ def utc_text(at: Optional[float]) -> str:
 class Store:
     """The database of one station, opened for writing and locked."""
 
-    def __init__(self, path: str, address: str, plan_text: str, most_mb: int = 500,
+    def __init__(self, path: str, address: str, plan_text: str, max_mb: int = 500,
                  title: Optional[Dict[str, str]] = None) -> None:
         """plan_text: identifies the plan, since a database belongs to one. title: for the report,
         keys name and air (the simulated channel, or empty). Raises StoreError."""
-        self.path, self.address, self.max_octets = path, address, most_mb * 1000000
+        self.path, self.address, self.max_octets = path, address, max_mb * 1000000
         self._lock = threading.Lock()  # receptions come from a thread of the flowgraph
         self._lock_file = _locked(path)
         try:
@@ -181,7 +181,7 @@ class Store:
         while self._octets() > self.max_octets:
             count = self.db.execute("SELECT count(*) FROM receptions").fetchone()[0]
             if not count:
-                raise StoreError(f"{self.path}: is larger than most_mb = "
+                raise StoreError(f"{self.path}: is larger than max_mb = "
                                  f"{self.max_octets // 1000000} without any reception")
             share = max(1, count // _SHARE_DROPPED)
             self.db.execute("DELETE FROM receptions WHERE id IN (SELECT id FROM receptions "

@@ -70,7 +70,7 @@ class _Writer:
         self._inline: List[List] = []  # [tag, address, written in this line]
         self._depths: Counter[str] = Counter()  # of containers and items that are open
         self._open: List[List] = []  # [container or item, start tag, written, form's address]
-        self._most_pictures = max_pictures
+        self._max_pictures = max_pictures
         self._shown: Set[str] = set()
         self._refused = 0  # forms around, whose labels mean nothing without their fields
 
@@ -269,7 +269,7 @@ class _Writer:
         found = picture_of(element, self.base)
         alt = " ".join((element.get("alt") or "").split())[:200]
         if found is not None and found.url not in self._shown and \
-                len(self.pictures) < self._most_pictures:
+                len(self.pictures) < self._max_pictures:
             self.put(f'<img alt="{quoted(alt)}">' if alt else "<img>")
             self.pictures.append(found)
             self._shown.add(found.url)

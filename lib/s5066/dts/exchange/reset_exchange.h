@@ -15,11 +15,11 @@ namespace gr::hf::s5066 {
 class reset_exchange
 {
 public:
-    //! True while ours is not answered: data are suspended.
+    //! True while our reset is not answered: data are suspended.
     bool active() const { return d_active; }
-    //! Header sent until it is answered.
+    //! Header of our reset, sent until it is answered.
     const reset_header& header() const { return d_header; }
-    //! Starts one; its repeats have the same frame identification.
+    //! Starts a reset. It has a new frame identification, which its repeats keep.
     void begin(const reset_header& h)
     {
         d_header = h;
@@ -28,9 +28,9 @@ public:
         d_silent = 0;
     }
     void end() { d_active = false; }
-    //! True if ours asks for a window instead of setting one.
+    //! True if our reset asks for a window instead of setting one.
     bool asks() const { return d_active && d_header.tx_rqst; }
-    //! True if \p h answers ours.
+    //! True if \p h answers our reset.
     bool answered_by(const reset_header& h) const
     {
         return h.ack && d_active && !d_header.tx_rqst &&

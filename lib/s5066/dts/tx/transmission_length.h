@@ -72,8 +72,8 @@ public:
     //! Blocks needed for one data D_PDU after \p before octets. With fewer, neither this
     //! transmission nor the next would carry data.
     size_t min_blocks(const peer& p, size_t before) const;
-    //! Blocks, at most \p longest, that carry most per time of the turn; \p before octets
-    //! go first.
+    //! How many blocks carry most octets per second of the whole turn, at most \p longest,
+    //! if \p before octets go before the data.
     size_t fitting_blocks(const peer& p, size_t before, size_t longest) const;
 
 private:
