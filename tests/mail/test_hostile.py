@@ -90,7 +90,7 @@ def answers_of(made):
     text = "250-shore.example {}\r\n250 8BITMIME\r\n250 ok\r\n250 ok\r\n354 go\r\n250 ok\r\n" \
            "221 bye\r\n"
     return [text.format(name).encode() for name in
-            (made.exchanges["1.2.0.2"].state.name, "aaa.ship.example")]
+            (made.exchanges["1.2.0.2"][0].state.name, "aaa.ship.example")]
 
 
 # --- no open relay ------------------------------------------------------------------------------

@@ -2,8 +2,8 @@
 """A client of a node for one SAP: what HMTP, CFTP and UDOP have in common.
 
 A thread keeps the connection to the SIS server, submits U_PDUs as the node's flow control allows,
-and passes on what arrives. Exchanges with one node happen one after the other, those with
-different nodes at the same time.
+and passes on what arrives. Exchanges with one node happen one after the other, or the next begins
+while the answer to the last one is awaited. Those with different nodes happen at the same time.
 """
 from collections import OrderedDict, deque
 from dataclasses import dataclass, field
@@ -37,12 +37,13 @@ MAX_NODES = 100
 MAX_WAITING = 10_000
 
 
-@dataclass
+@dataclass(eq=False)
 class Exchange:
     """Mails on their way to a node.
 
     waiting: U_PDUs that the node has not confirmed.
-    begun: time of the start. touched: the same, or of the last confirmation.
+    begun: time of the start, or of the end of the exchange before. touched: of the start, or of
+        the last confirmation.
     state: what the protocol keeps, for example the answer so far.
     wrong_answers: from the node since the start, for another exchange or for none.
     """
@@ -134,7 +135,8 @@ class Carrier(threading.Thread):
         super().__init__(name=f"mail {self.protocol}", daemon=True)
         self.work, self.server, self.rank = work, server, rank
         self.client: Optional[sis.Client] = None
-        self.exchanges: Dict[str, Exchange] = {}
+        #: Exchanges that have begun, by node, the oldest first. No list is empty.
+        self.exchanges: Dict[str, List[Exchange]] = {}
         #: Octets that took BATCH_S in the last exchange, by node.
         self._batches: "OrderedDict[str, int]" = OrderedDict()
         self._submissions: Deque[_Submission] = deque()
@@ -143,8 +145,12 @@ class Carrier(threading.Thread):
     # --- for subclasses -------------------------------------------------------------------------
 
     def start_exchange(self, node: str, mails: List[Envelope]) -> None:
-        """Begin to send mails to a node: submit() what to send, and keep an Exchange."""
+        """Begin to send mails to a node: begin() an Exchange."""
         raise NotImplementedError
+
+    def may_begin(self, node: str) -> bool:
+        """Whether an exchange with a node may begin now."""
+        return node not in self.exchanges
 
     def arrived(self, node: str, u_pdu: bytes) -> None:
         """A U_PDU has arrived from a node."""
@@ -157,6 +163,11 @@ class Carrier(threading.Thread):
         """The mails of the next exchange with a node."""
         octets = min(max(self._batches.get(node, 0), MIN_BATCH_OCTETS), MAX_BATCH_OCTETS)
         return policy.batch(mails, time.time(), BATCH_MAILS, octets)
+
+    def begin(self, exchange: Exchange) -> None:
+        """Keep an exchange that begins, and submit its U_PDUs."""
+        self.exchanges.setdefault(exchange.node, []).append(exchange)
+        self.submit(exchange.node, exchange.waiting, exchange.mails[0].priority, asks=True)
 
     def submit(self, node: str, u_pdus: List[bytes], priority: int, asks: bool = False) -> None:
         """Submit U_PDUs when the node takes them. asks: the last one asks for the far client's
@@ -172,11 +183,17 @@ class Carrier(threading.Thread):
 
     def finish(self, exchange: Exchange) -> None:
         """End an exchange. The subclass has said what became of its mails."""
-        if self.exchanges.get(exchange.node) is exchange:
-            del self.exchanges[exchange.node]
+        begun = self.exchanges.get(exchange.node, [])
+        if exchange in begun:
+            begun.remove(exchange)
+            now = time.monotonic()
             octets = sum(mail.octets for mail in exchange.mails)
-            time_s = max(time.monotonic() - exchange.begun, 1e-3)
+            time_s = max(now - exchange.begun, 1e-3)
             self._batches[exchange.node] = int(BATCH_S * octets / time_s)
+            for later in begun:
+                later.begun = now
+            if not begun:
+                del self.exchanges[exchange.node]
             self._batches.move_to_end(exchange.node)
             if len(self._batches) > MAX_NODES:
                 self._batches.popitem(last=False)
@@ -185,9 +202,19 @@ class Carrier(threading.Thread):
                                   or not any(s.u_pdu is u for u in exchange.waiting))
 
     def fail(self, exchange: Exchange, why: str) -> None:
-        """End an exchange that is to be repeated."""
-        self.finish(exchange)
-        self.work.failed(exchange.node, exchange.mails, why)
+        """End an exchange that is to be repeated, and those with its node that began after it."""
+        begun = self.exchanges.get(exchange.node, [])
+        if exchange not in begun:
+            return  # it failed with one before it
+        failed = begun[begun.index(exchange):]
+        mails = [mail for each in failed for mail in self.unsettled(each)]
+        for each in failed:
+            self.finish(each)
+        self.work.failed(exchange.node, mails, why)
+
+    def unsettled(self, exchange: Exchange) -> List[Envelope]:
+        """The mails of an exchange of which nobody knows yet what has become."""
+        return exchange.mails
 
     def wrong_answer(self, exchange: Exchange) -> None:
         """The node has sent an answer that belongs to another exchange, or to none."""
@@ -225,8 +252,8 @@ class Carrier(threading.Thread):
         if failures == 1:
             self.work.say(f"{self.protocol}: {why}")
         self._submissions.clear()
-        for exchange in list(self.exchanges.values()):
-            self.fail(exchange, why)
+        for begun in list(self.exchanges.values()):
+            self.fail(begun[0], why)
 
     def _step(self, client: sis.Client) -> None:
         while self._submissions:
@@ -242,9 +269,19 @@ class Carrier(threading.Thread):
         now = time.monotonic()
         self.tick(now)
         self._check_times(now)
-        due = self.work.due(self.protocol, list(self.exchanges))
-        for node, mails in due.items():
-            self.start_exchange(node, self.batch(node, mails))
+        self._begin_due()
+
+    def _begin_due(self) -> None:
+        busy = [node for node in self.exchanges if not self.may_begin(node)]
+        for node, mails in self.work.due(self.protocol, busy).items():
+            begun = self.exchanges.get(node, [])
+            held = {mail.id for exchange in begun for mail in exchange.mails}
+            mails = [mail for mail in mails if mail.id not in held]
+            # The node sends the urgent first, and an exchange must not come into another.
+            if mails and begun and max(m.priority for m in mails) != begun[-1].mails[0].priority:
+                continue
+            if mails:
+                self.start_exchange(node, self.batch(node, mails))
 
     def _take(self, p: Any) -> None:
         if isinstance(p, s5066.s_unidata_indication):
@@ -257,21 +294,21 @@ class Carrier(threading.Thread):
                 self.work.reached(node)
                 self.arrived(node, p.u_pdu)
         elif isinstance(p, (s5066.s_unidata_request_confirm, s5066.s_unidata_request_rejected)):
-            exchange = self.exchanges.get(str(p.dst))
             # A node may shorten the U_PDU in its confirmation.
-            found = exchange and next((u for u in exchange.waiting
-                                       if p.u_pdu and u.startswith(p.u_pdu)), None)
-            if not exchange or found is None:
+            found = next(((e, u) for e in self.exchanges.get(str(p.dst), []) for u in e.waiting
+                          if p.u_pdu and u.startswith(p.u_pdu)), None)
+            if found is None:
                 return  # an answer of ours: its client asks again
+            exchange, u_pdu = found
             if isinstance(p, s5066.s_unidata_request_rejected):
                 self.fail(exchange, sis.reason(p))
             else:
-                exchange.waiting = [u for u in exchange.waiting if u is not found]
+                exchange.waiting = [u for u in exchange.waiting if u is not u_pdu]
                 exchange.touched = time.monotonic()
 
     def _check_times(self, now: float) -> None:
         answer_s = self.work.settings.answer_s
-        for exchange in list(self.exchanges.values()):
+        for exchange in [e for begun in self.exchanges.values() for e in begun]:
             quiet = now - exchange.touched
             if not exchange.waiting and quiet > answer_s:
                 self.fail(exchange, f"no answer within {answer_s:g} s")

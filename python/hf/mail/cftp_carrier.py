@@ -35,8 +35,7 @@ class CftpCarrier(Carrier):
                 numbers[number] = mail
                 u_pdus += s5066.cftp_segments(0, number, mail.id.encode(), file, self.client.mtu)
         if numbers:
-            self.exchanges[node] = Exchange(node, list(numbers.values()), list(u_pdus), numbers)
-            self.submit(node, u_pdus, mails[0].priority, asks=True)
+            self.begin(Exchange(node, list(numbers.values()), u_pdus, numbers))
 
     def _file(self, mail: Envelope) -> Optional[bytes]:
         data = self.work.data(mail)
@@ -48,15 +47,14 @@ class CftpCarrier(Carrier):
             self.work.settled(mail, {r: refused for r in mail.recipients})
             return None
 
-    def fail(self, exchange: Exchange, why: str) -> None:
-        """End an exchange. Mails that were acknowledged are not repeated."""
-        exchange.mails = list(exchange.state.values())
-        super().fail(exchange, why)
+    def unsettled(self, exchange: Exchange) -> List[Envelope]:
+        """The mails that are not acknowledged."""
+        return list(exchange.state.values())
 
     def arrived(self, node: str, u_pdu: bytes) -> None:
         """An acknowledgement, or part of a file."""
         number = cftp.acknowledged(u_pdu)
-        exchange = self.exchanges.get(node)
+        exchange = next(iter(self.exchanges.get(node, [])), None)
         if number is not None:
             mail = exchange.state.pop(number, None) if exchange is not None else None
             if exchange is not None and mail is not None:

@@ -7,12 +7,14 @@ U_PDU that arrives continues what its node has begun, or begins a session or an 
 from dataclasses import dataclass
 import secrets
 import time
-from typing import Dict, List
+from typing import Dict, List, Optional
 
 from . import hmtp
-from .carrier import Carrier, Exchange
+from .carrier import MAX_NODES, Carrier, Exchange
 from .spool import Envelope
 
+#: Our sessions with one node at a time: one on its way while the answer to another is awaited.
+MAX_BEGUN = 2
 #: Sessions of other nodes at a time.
 MAX_SESSIONS = 16
 #: Seconds without a U_PDU until a session is answered as far as it goes, or is dropped.
@@ -42,6 +44,8 @@ class HmtpCarrier(Carrier):
     def __init__(self, *arguments: object) -> None:
         super().__init__(*arguments)  # type: ignore[arg-type]
         self._served: Dict[str, _Served] = {}
+        #: Nodes whose server repeats tags, the newest last.
+        self._with_tags: Dict[str, None] = {}
 
     # --- client ---------------------------------------------------------------------------------
 
@@ -55,9 +59,15 @@ class HmtpCarrier(Carrier):
         name = f"{secrets.token_hex(3)}.{self.work.name}"
         octets = hmtp.block(name, [mail for _, mail in sent])
         u_pdus = hmtp.u_pdus(octets, self.client.mtu)
-        self.exchanges[node] = Exchange(node, [e for e, _ in sent], list(u_pdus),
-                                        hmtp.Answer(name, [mail for _, mail in sent]))
-        self.submit(node, u_pdus, sent[0][0].priority, asks=True)
+        self.begin(Exchange(node, [e for e, _ in sent], u_pdus,
+                            hmtp.Answer(name, [mail for _, mail in sent])))
+
+    def may_begin(self, node: str) -> bool:
+        """Whether a session may begin: a second one when the node has the whole of the first, and
+        the far server repeats tags. An answer could belong to either, otherwise."""
+        begun = self.exchanges.get(node, [])
+        return not begun or (len(begun) < MAX_BEGUN and node in self._with_tags
+                             and not any(s.node == node for s in self._submissions))
 
     def _answered(self, exchange: Exchange) -> None:
         """The answer to a session is complete."""
@@ -69,9 +79,9 @@ class HmtpCarrier(Carrier):
 
     def arrived(self, node: str, u_pdu: bytes) -> None:
         """Part of a session or of an answer."""
-        exchange = self.exchanges.get(node)
         begins = hmtp.SESSION_START.match(u_pdu)
-        if exchange is not None and not begins and self._is_answer(node, exchange.state, u_pdu):
+        exchange = None if begins else self._answered_by(node, u_pdu)
+        if exchange is not None:
             exchange.touched = time.monotonic()
             exchange.state.take(u_pdu)
             if exchange.state.complete:
@@ -79,20 +89,29 @@ class HmtpCarrier(Carrier):
         elif node in self._served and not begins:
             self._serve(node, self._served[node], u_pdu)
         elif hmtp.REPLIES.match(u_pdu):
-            if exchange is not None:
-                self.wrong_answer(exchange)
+            if node in self.exchanges:
+                self.wrong_answer(self.exchanges[node][0])
         else:
             session = hmtp.Session(self.work.name, self.work.check,
                                    self.work.settings.max_octets)
             self._serve(node, _Served(session, time.monotonic()), u_pdu)
 
-    def _is_answer(self, node: str, answer: hmtp.Answer, u_pdu: bytes) -> bool:
-        """Whether a U_PDU belongs to the answer that we wait for."""
-        if answer.begun:
-            return True
-        mine = answer.is_mine(u_pdu) if hmtp.REPLIES.match(u_pdu) else False
+    def _answered_by(self, node: str, u_pdu: bytes) -> Optional[Exchange]:
+        """The exchange with a node whose answer begins or goes on with a U_PDU."""
+        begun = self.exchanges.get(node, [])
+        replies = hmtp.REPLIES.match(u_pdu)
+        tagged = [e for e in begun if e.state.is_mine(u_pdu)] if replies else []
+        if tagged:
+            self._with_tags[node] = None
+            if len(self._with_tags) > MAX_NODES:
+                del self._with_tags[next(iter(self._with_tags))]
+            return tagged[0]
+        for exchange in begun:
+            if exchange.state.begun:
+                return exchange
         # A server of another maker repeats no tag.
-        return mine or (mine is None and node not in self._served)
+        untagged = replies and begun and begun[0].state.is_mine(u_pdu) is None
+        return begun[0] if untagged and node not in self._served else None
 
     # --- server ---------------------------------------------------------------------------------
 
@@ -121,7 +140,7 @@ class HmtpCarrier(Carrier):
     def tick(self, now: float) -> None:
         """Answer sessions that do not go on, and forget them. Settle one of ours whose server
         does not send the last reply."""
-        for exchange in list(self.exchanges.values()):
+        for exchange in [e for begun in self.exchanges.values() for e in begun]:
             if exchange.state.enough and now - exchange.touched > QUIT_S:
                 self._answered(exchange)
         for node, served in list(self._served.items()):
