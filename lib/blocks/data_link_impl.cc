@@ -128,6 +128,7 @@ public:
         std::lock_guard<std::mutex> lock(d_mutex);
         const auto s = d_node.state();
         return { s5066::to_string(s.phase),
+                 s.phase_ends ? to_seconds(*s.phase_ends) : 0,
                  s.peer ? s.peer->to_string() : std::string(),
                  s.tx_mode,
                  s5066::to_string(s.tx_reason),

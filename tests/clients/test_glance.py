@@ -137,6 +137,18 @@ def test_nothing_is_a_problem_that_is_none():
     assert glance.glance(snapshot(radio=keyed))["problems"] == []
 
 
+@pytest.mark.parametrize("phase, ends, now", (
+    ("holding", 612.4, "waiting for its turn, 12 s left"),
+    ("holding", 600.2, "waiting for its turn"),
+    ("waiting for an answer", 605.0, "waiting for the answer, 5 s left"),
+    ("waiting for the end of another signal", 0.0,
+     "waiting: another signal, which cannot be read, is on the channel"),
+    ("waiting for a channel", 0.0, "waiting for a channel of ALE")))
+def test_the_station_says_why_it_does_not_transmit_and_how_long(phase, ends, now):
+    seen = glance.glance(snapshot({"phase": phase, "phase_ends": ends}, SENDS))
+    assert (seen["state"], seen["now"]) == ("waiting", now)
+
+
 @pytest.mark.parametrize("snr, quality, word", (
     (25, 1, "good"), (15, 1, "fair"), (8, 1, "poor"), (2, 1, "very poor"), (25, 0.3, "fair"),
     (2, 0.1, "very poor")))

@@ -177,11 +177,18 @@ TEST(Conformance, RowX_05_SilentWhileATransmissionIsSensedThatIsNotReceived)
     p.submit(1, 100);
     p.n.on_carrier(p.now, true);
     EXPECT_FALSE(p.wait(127.5));
+    EXPECT_EQ(p.n.state().phase, node_phase::other_signal);
+    EXPECT_FALSE(p.n.state().phase_ends);
     p.n.on_carrier(p.now, false);
+    EXPECT_EQ(p.n.state().phase, node_phase::holding);
+    const auto ends = p.n.state().phase_ends;
+    ASSERT_TRUE(ends);
     // The addressed station answers first: its turnaround, and the time to notice it.
+    const auto begin = p.now;
     const double s = until_keyed(p);
     EXPECT_GE(s, 0.1 + 0.6);
     EXPECT_LE(s, 5);
+    EXPECT_NEAR(s, to_seconds(*ends - begin), 0.02);
 }
 
 TEST(Conformance, RowX_05_InterferenceDoesNotSilenceForEver)
@@ -211,6 +218,8 @@ TEST(Conformance, RowX_05_AnAnswerThatIsSensedIsWaitedFor)
         p.submit(1, 100);
         ASSERT_FALSE(p.transmission().empty());
         EXPECT_FALSE(p.wait(1));
+        EXPECT_EQ(p.n.state().phase, node_phase::waiting_answer);
+        EXPECT_GT(p.n.state().phase_ends, p.now);
         if (sensed) {
             p.n.on_carrier(p.now, true);
         }

@@ -18,6 +18,7 @@ TEST(channel_grant, data_wait_until_the_channel_is_open)
     EXPECT_FALSE(p.n.wanted());
     p.submit(1, 10);
     EXPECT_FALSE(p.wait(120));
+    EXPECT_EQ(p.n.state().phase, node_phase::no_channel);
     ASSERT_TRUE(p.n.wanted());
     EXPECT_FALSE(p.n.active());
     EXPECT_FALSE(p.answer<s_subnet_availability>()); // clients notice nothing

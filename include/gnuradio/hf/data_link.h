@@ -33,12 +33,13 @@ struct data_link_proof {
 
 //! State of a data link, for displays.
 struct data_link_state {
-    std::string phase;     //!< idle, holding, transmitting, receiving or waiting_answer
-    std::string peer;      //!< peer of the current or last exchange; empty: none yet
-    std::string tx_mode;   //!< mode of the current or last transmission
-    std::string tx_reason; //!< why the transmission has this mode, in words
-    std::string rx_mode;   //!< mode of the current or last reception
-    double rx_snr_db = 0;  //!< SNR of the last reception, dB
+    std::string phase; //!< idle, holding, transmitting, receiving, or what it waits for
+    double phase_ends = 0;      //!< station time, s, if nothing else happens; 0: unknown
+    std::string peer;           //!< peer of the current or last exchange; empty: none yet
+    std::string tx_mode;        //!< mode of the current or last transmission
+    std::string tx_reason;      //!< why the transmission has this mode, in words
+    std::string rx_mode;        //!< mode of the current or last reception
+    double rx_snr_db = 0;       //!< SNR of the last reception, dB
     uint64_t queued_octets = 0; //!< of C_PDUs not yet sent once and of held U_PDUs
     std::vector<data_link_queue>
         queues;                  //!< queues that are not empty, highest priority first

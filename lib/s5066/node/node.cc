@@ -36,7 +36,13 @@ std::vector<gr::hf::mode> ack_modes_of(const node_config& c, const gr::hf::mode&
 const char* to_string(node_phase p)
 {
     static constexpr const char* names[] = {
-        "idle", "holding", "transmitting", "receiving", "waiting for an answer"
+        "idle",
+        "holding",
+        "transmitting",
+        "receiving",
+        "waiting for an answer",
+        "waiting for the end of another signal",
+        "waiting for a channel",
     };
     return names[static_cast<size_t>(p)];
 }
@@ -316,11 +322,8 @@ std::optional<due> node::impl::next_due() const
 node_state node::impl::state() const
 {
     node_state s;
-    s.phase = d_turns.transmitting() ? node_phase::transmitting
-              : d_turns.receiving()  ? node_phase::receiving
-              : d_turns.waiting()    ? node_phase::waiting_answer
-              : d_turns.next()       ? node_phase::holding
-                                     : node_phase::idle;
+    s.phase = d_turns.phase();
+    s.phase_ends = d_turns.phase_ends();
     s.peer = d_shown_peer;
     s.tx_mode = d_node.stats.transmissions ? d_tx.mode().to_string() : d_node.config.mode;
     s.tx_reason = d_node.modes.policy->why();

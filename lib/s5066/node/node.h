@@ -8,6 +8,7 @@
 #include "s5066/config/node_config.h"
 #include "s5066/config/node_log.h"
 #include "s5066/config/node_stats.h"
+#include "s5066/node/node_phase.h"
 #include "s5066/pdu/s_primitive.h"
 #include "s5066/rate/rate_policy.h"
 #include "s5066/words/timers.h"
@@ -24,13 +25,11 @@
 
 namespace gr::hf::s5066 {
 
-//! Present activity of a node.
-enum class node_phase { idle, holding, transmitting, receiving, waiting_answer };
-const char* to_string(node_phase p);
-
 //! State of a node, for displays.
 struct node_state {
     node_phase phase = node_phase::idle;
+    //! While holding or waiting for an answer: its end, if nothing else happens.
+    std::optional<station_time> phase_ends;
     //! Peer of the current or last exchange.
     std::optional<address> peer;
     //! Mode of the current or last transmission.

@@ -6,6 +6,7 @@
 #include "s5066/cas/soft_links.h"
 #include "s5066/dts/peer/node_context.h"
 #include "s5066/dts/tx/transmission.h"
+#include "s5066/node/node_phase.h"
 #include "s5066/words/timers.h"
 
 #include <optional>
@@ -37,6 +38,10 @@ public:
     bool receiving() const { return d_receiving; }
     //! A peer has to answer us.
     bool waiting() const { return d_waiting != nullptr; }
+    //! What of these, or why nothing is transmitted, for displays.
+    node_phase phase() const;
+    //! End of node_phase::holding or waiting_answer, if nothing else happens.
+    std::optional<station_time> phase_ends() const;
     //! None of these.
     bool quiet() const { return !d_transmitting && !d_receiving && !d_waiting; }
     //! True if something is expected of \p p, or \p p expects something.

@@ -58,6 +58,7 @@ void bind_data_link_state(py::module& m)
 
     py::class_<data_link_state>(m, "data_link_state")
         .def_readonly("phase", &data_link_state::phase)
+        .def_readonly("phase_ends", &data_link_state::phase_ends)
         .def_readonly("peer", &data_link_state::peer)
         .def_readonly("tx_mode", &data_link_state::tx_mode)
         .def_readonly("tx_reason", &data_link_state::tx_reason)

@@ -222,10 +222,36 @@ export function waterfall(node, s) {
       4 * k);
   });
   c.rows = [row, ...c.rows || []].slice(0, MAX_ROWS);
+  c.times = [nowOf(s), ...c.times || []].slice(0, MAX_ROWS);
   c.width = w;
   c.height = c.rows.length;
   c.rows.forEach((r, k) => g.putImageData(r, 0, k));
   const half = s.sample_rate / 2;
   node.querySelector(".scale .low").textContent = (-half).toFixed(0);
   node.querySelector(".scale .high").textContent = half.toFixed(0);
+}
+
+// The mode of each transmission and reception beside its rows of the waterfall.
+export function bursts(node, s) {
+  const times = node.querySelector("canvas.waterfall").times || [], p = canvas(node, "bursts");
+  if (!p || !times.length) return;
+  const { g, h } = p, rows = times.length;
+  const y = t => {
+    const older = times.findIndex(u => u <= t);
+    return (older < 0 ? rows : older) / rows * h;
+  };
+  g.textAlign = "left";
+  for (const b of s.spans) {
+    if (b.end !== null && b.end < times[rows - 1]) continue;
+    const lost = b.kind === "rx" && b.reason === "lost";
+    const top = b.end === null ? 0 : y(b.end), tall = Math.max(2, y(b.begin) - top);
+    g.fillStyle = ink(b.kind === "tx" ? "--tx" : lost ? "--bad" : "--rx");
+    g.fillRect(0, top, 5, tall);
+    if (lost) stripes(g, 0, top, 5, tall);
+    if (tall < 11) continue;
+    const text = b.mode + (lost ? ", lost" : "");
+    g.fillRect(5, top, g.measureText(text).width + 8, 13);
+    g.fillStyle = ink("--card");
+    g.fillText(text, 9, top + 10);
+  }
 }

@@ -16,6 +16,11 @@ SEEN_S = 2.0
 #: Names of what a TCP port is used for.
 PORTS = {80: "web page", 443: "web page", 8080: "web page", 8000: "web page", 25: "mail",
          465: "mail", 587: "mail", 110: "mail", 143: "mail", 993: "mail", 22: "terminal session"}
+#: Why a station with something to send does not transmit, by the phase of its data link.
+WAITS = {"holding": "waiting for its turn", "waiting for an answer": "waiting for the answer",
+         "waiting for the end of another signal":
+         "waiting: another signal, which cannot be read, is on the channel",
+         "waiting for a channel": "waiting for a channel of ALE"}
 #: Less than this share of the other direction's rate counts as acknowledgements, not as data.
 SHARE = 0.2
 
@@ -104,7 +109,7 @@ def _state(s: Snapshot) -> str:
         return "transmitting"
     if phase == "receiving" or modem.get("receiving"):
         return "receiving"
-    return "waiting" if phase.startswith("waiting") or phase == "holding" else "idle"
+    return "waiting" if phase in WAITS else "idle"
 
 
 def _now(s: Snapshot) -> str:
@@ -117,8 +122,8 @@ def _now(s: Snapshot) -> str:
     if state == "silent":
         return "listening only: radio silence"
     if state == "waiting":
-        return "waiting for its turn" if link.get("phase") == "holding" else \
-            "waiting for the answer"
+        left_s = (link.get("phase_ends") or 0.0) - clock(s)
+        return WAITS[link["phase"]] + (f", {left_s:.0f} s left" if left_s > 0.5 else "")
     return "listening"
 
 

@@ -174,12 +174,34 @@ function follow(log) {
   new ResizeObserver(() => newest(log)).observe(log);
 }
 
+// The button that plays what the station hears. Each time it starts with what is heard now.
+function listen(node, name) {
+  const button = node.querySelector(".listen");
+  let sound = null;
+  const stop = () => {
+    if (sound) sound.src = "";
+    sound = null;
+    button.textContent = "Listen";
+    button.setAttribute("aria-pressed", "false");
+  };
+  button.onclick = () => {
+    if (sound) return stop();
+    sound = new Audio("/api/audio?station=" + encodeURIComponent(name));
+    const mine = sound;
+    sound.onerror = sound.onended = () => sound === mine && stop();
+    sound.play().catch(() => sound === mine && stop());
+    button.textContent = "Stop listening";
+    button.setAttribute("aria-pressed", "true");
+  };
+}
+
 function nodeOf(name) {
   if (!views.has(name)) {
     const node = document.querySelector("#station").content.cloneNode(true).firstElementChild;
     document.querySelector("#stations").append(node);
     tabs(node, name);
     messages.start(node, name, token);
+    listen(node, name);
     follow(node.querySelector(".log"));
     views.set(name, node);
   }
@@ -193,7 +215,7 @@ function draw(state) {
     text(n, ".name", "Station " + s.name);
     glance(n, s.glance);
     const can = token ? state.controls : [];
-    for (const [selector, there] of Object.entries({ ".has-spectrum": s.spectrum,
+    for (const [selector, there] of Object.entries({ ".has-spectrum": s.spectrum, ".listen": s.audible,
       ".has-link": s.link, ".has-ale": s.ale && s.ale.quality.length, ".has-symbols": s.symbols.length || s.spectrum,
       ".has-queues": rows.queues[1].length, ".has-proofs": rows.proofs[1].length, ".has-flows-tab": s.connections || s.flows || rows.attached[1].length, ".has-attached": rows.attached[1].length,
       ".has-radio": s.radio, ".has-messages": s.link && can.includes("messages"),
@@ -207,7 +229,10 @@ function draw(state) {
     drawing.history(n, s, "delay", "delay_spread_ms", 1, true);
     drawing.profile(n, s);
     drawing.constellation(n, s);
-    if (s.spectrum) drawing.waterfall(n, s);
+    if (s.spectrum) {
+      drawing.waterfall(n, s);
+      drawing.bursts(n, s);
+    }
     for (const [name, [heads, list]] of Object.entries(rows))
       table(n, "table." + name, heads, list);
     controls(n, s, state.controls);

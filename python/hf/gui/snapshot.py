@@ -16,7 +16,7 @@ import pmt
 from .. import station
 from ..sis import s5066
 from ..station import ale_view, edge, names, service, watch
-from . import d_pdus, glance, messages, progress
+from . import d_pdus, glance, listening, messages, progress
 
 #: Limits of histories: transmissions and receptions, blocks, log lines, connections.
 MAX_SPANS, MAX_BLOCKS, MAX_LINES, MAX_CONNECTIONS = 400, 400, 200, 100
@@ -127,6 +127,8 @@ class StationView:
         self.station, self.radio = s, radio
         self.status = StatusWatch()
         self.spectrum = Spectrum(tb, received, sample_rate) if received is not None else None
+        self.listening = listening.Listening(tb, received, sample_rate) \
+            if received is not None and sample_rate <= listening.MAX_RATE else None
         if s.modem is not None:
             tb.msg_connect(s.modem, "status", self.status, "status")
             if _has_blocks(s.modem):
@@ -182,6 +184,7 @@ class StationView:
         if self.spectrum is not None:
             seen["spectrum"] = self.spectrum.take()
             seen["sample_rate"] = self.spectrum.sample_rate
+            seen["audible"] = self.listening is not None
         if self.radio is not None:
             seen["radio"] = self._radio(self.radio)
         seen["attached"] = [a._asdict() for a in self.attached()][:MAX_CONNECTIONS]

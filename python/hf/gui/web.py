@@ -12,6 +12,7 @@ import threading
 from typing import Any, Awaitable, Callable, Dict, Iterator, List, Optional, Tuple
 
 from ..station.service import Services
+from .listening import MAX_LISTENERS, PIECE_S
 from .messages import MAX_FILE
 from .snapshot import Snapshots
 
@@ -29,7 +30,8 @@ _FILES = {"/": ("page.html", "text/html"), "/page.css": ("page.css", "text/css")
              for name in ("page", "drawing", "facts", "messages")}}
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
-                               "connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
+                               "connect-src 'self'; media-src 'self'; img-src 'self' data:; "
+                               "base-uri 'none'; "
                                "form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store"}
@@ -123,6 +125,7 @@ class WebServer:
             app.router.add_get(path, self._file)
         app.router.add_get("/api/state", self._state)
         app.router.add_get("/api/stream", self._stream)
+        app.router.add_get("/api/audio", self._audio)
         app.router.add_post("/api/control", self._control)
         app.router.add_post("/api/file", self._upload)
         app.router.add_get("/api/messages", self._messages)
@@ -198,23 +201,52 @@ class WebServer:
         if self._browsers >= MAX_BROWSERS:
             return self._web.Response(status=503,
                                       text=f"{MAX_BROWSERS} browsers are already connected\n")
-        response = self._web.StreamResponse(
-            headers={**_HEADERS, "Content-Type": "text/event-stream"})
+
+        async def event() -> bytes:
+            return b"data: %b\n\n" % await self._octets()
+
         self._browsers += 1
+        try:
+            return await self._endless(request, "text/event-stream", b"", event, PERIOD_S)
+        finally:
+            self._browsers -= 1
+
+    async def _audio(self, request: Any) -> Any:
+        """What a station hears, until the browser disconnects."""
+        found = [v.listening for v in self._snapshots.views
+                 if v.station.description.name == request.query.get("station")]
+        if not found or found[0] is None:
+            return self._web.Response(status=404, text="this station cannot be heard\n")
+        heard = found[0]
+        pieces = heard.begin()
+        if pieces is None:
+            return self._web.Response(status=503, text=f"{MAX_LISTENERS} already listen\n")
+
+        async def sound() -> bytes:
+            return b"".join(pieces.popleft() for _ in range(len(pieces)))
+
+        try:
+            return await self._endless(request, "audio/wav", heard.header(), sound, PIECE_S)
+        finally:
+            heard.end(pieces)
+
+    async def _endless(self, request: Any, kind: str, head: bytes,
+                       part: Callable[[], Awaitable[bytes]], period_s: float) -> Any:
+        """Send what part() gives every period_s, until the browser disconnects."""
+        response = self._web.StreamResponse(headers={**_HEADERS, "Content-Type": kind})
         task = asyncio.current_task()
         assert task is not None
         self._streams.append(task)
         try:
             await response.prepare(request)
+            await response.write(head)
             while True:
                 # A browser that does not read blocks only its own connection.
-                await asyncio.wait_for(response.write(b"data: %b\n\n" % await self._octets()),
-                                       10)
-                await asyncio.sleep(PERIOD_S)
+                await asyncio.wait_for(response.write(await part()), 10)
+                await asyncio.sleep(period_s)
         except (ConnectionError, asyncio.TimeoutError):
             pass
         finally:
-            self._browsers -= 1
             self._streams.remove(task)
         return response
 
