@@ -3,6 +3,7 @@
 #include "modem/burst_receiver.h"
 
 #include "modem/base/no_denormals.h"
+#include "modem/find/filter_choice.h"
 #include "modem/find/preamble_clock.h"
 #include "modem/find/preamble_watch.h"
 #include "modem/find/resumption.h"
@@ -125,7 +126,8 @@ public:
     impl(const rx_options& o, const listened_families& families)
         : d_grid(grid_of(families)), d_options(o),
           d_quantum(static_cast<uint64_t>(d_grid.samples(quantum_s))),
-          d_blanker(d_grid.sample_rate()), d_carriers(d_grid, periods_of(families)),
+          d_blanker(d_grid.sample_rate()), d_filter(d_grid),
+          d_carriers(d_grid, periods_of(families)),
           d_watch(d_grid, families, o.max_freq_offset_hz, { o.zero_interleaver })
     {
     }
@@ -175,6 +177,7 @@ private:
     uint64_t d_quantum;     // samples
     sample_buffer d_in;
     impulse_blanker d_blanker;
+    filter_choice d_filter;
     carrier_remover d_carriers;
     preamble_watch d_watch;
     std::optional<found_preamble> d_found;
@@ -200,8 +203,10 @@ void burst_receiver::impl::push(const std::complex<float>* x,
             s = 0;
             ++d_counters.bad_samples;
         }
-        if (const auto y = d_blanker.push(s, erased ? erased[i] : 0))
-            d_carriers.push(y->value, y->erased, d_in);
+        if (const auto y = d_blanker.push(s, erased ? erased[i] : 0)) {
+            const auto white = d_filter.push(y->value, y->erased);
+            d_carriers.push(white.x, white.erased, d_in);
+        }
         if (++d_counters.samples % d_quantum == 0)
             work();
     }
@@ -211,6 +216,8 @@ void burst_receiver::impl::work()
 {
     while (step()) {
     }
+    // A known channel is known as it is.
+    d_filter.set_idle(!d_tracker && !d_found && !d_options.known);
     forget();
 }
 
@@ -278,6 +285,7 @@ bool burst_receiver::impl::step_watch()
 
 void burst_receiver::impl::begin(acquired a)
 {
+    d_filter.compare(a, d_in);
     if (!d_options.known && a.plan->follows_clock)
         learn_clock(a, d_in);
     d_tracker = tracker_of(a);
@@ -524,6 +532,7 @@ void burst_receiver::impl::forget()
             static_cast<int64_t>(d_tracker->sample_of(d_tracker->last_good_symbol())) -
                 d_grid.samples(resumption::reach_s));
     d_in.drop_before(keep);
+    d_filter.forget_before(keep);
 }
 
 std::optional<rx_event> burst_receiver::impl::poll()
@@ -545,6 +554,7 @@ void burst_receiver::impl::reset(uint64_t skipped)
     d_blanker.restart();
     d_carriers.restart();
     d_counters.samples += skipped;
+    d_filter.restart(static_cast<int64_t>(d_counters.samples));
     d_in.restart(static_cast<int64_t>(d_counters.samples));
     d_watch.restart(d_in.end());
 }

@@ -22,17 +22,6 @@ constexpr double middle_s = 0.06;
 // Smaller differences are left to the clock tracking during data.
 constexpr double min_difference = 2e-6, min_deviations = 2;
 
-// Symbols of the preamble; the last one has number -1.
-std::vector<std::complex<float>> preamble_of(const acquired& a)
-{
-    if (!a.preamble.empty())
-        return a.preamble;
-    std::vector<std::complex<float>> points;
-    for (const uint8_t number : a.waveform->preamble)
-        points.push_back(a.waveform->known_points[number]);
-    return points;
-}
-
 //! Result of one stretch of the preamble.
 struct stretch {
     clock_meter meter;
@@ -73,6 +62,16 @@ stretch look_at(const acquired& a, const sample_buffer& in, int64_t begin, int64
 }
 
 } // namespace
+
+std::vector<std::complex<float>> preamble_of(const acquired& a)
+{
+    if (!a.preamble.empty())
+        return a.preamble;
+    std::vector<std::complex<float>> points;
+    for (const uint8_t number : a.waveform->preamble)
+        points.push_back(a.waveform->known_points[number]);
+    return points;
+}
 
 void learn_clock(acquired& a, const sample_buffer& in)
 {

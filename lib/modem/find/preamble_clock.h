@@ -5,6 +5,9 @@
 #include "modem/front/sample_buffer.h"
 #include "modem/track/burst_tracker.h"
 
+#include <complex>
+#include <vector>
+
 namespace gr::hf::kernel {
 
 /*! \brief Measure, on the preamble, how much slower the sender's sample clock runs than
@@ -16,5 +19,8 @@ namespace gr::hf::kernel {
  *  \param in samples received, from before the preamble on; some may be missing
  */
 void learn_clock(acquired& a, const sample_buffer& in);
+
+//! Symbols of the preamble of \p a; the last one has number -1.
+std::vector<std::complex<float>> preamble_of(const acquired& a);
 
 } // namespace gr::hf::kernel
