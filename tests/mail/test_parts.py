@@ -7,9 +7,10 @@ import json
 import os
 import random
 import subprocess
+import types
 
 from gnuradio.hf import station
-from gnuradio.hf.mail import bounce, broadcast, carrier, cftp, hmtp, policy, seen
+from gnuradio.hf.mail import bounce, broadcast, carrier, cftp, desk, hmtp, policy, seen
 from gnuradio.hf.mail.spool import Envelope, Spool, SpoolError, parse
 from gnuradio.hf.sis import s5066
 import pytest
@@ -72,6 +73,33 @@ def test_an_answer_whose_data_was_refused_is_not_counted_further():
                b"500 what\r\n250 ok\r\n")
     assert found.complete and found.outcomes[1] == {}
     assert [x.code for x in found.outcomes[0].values()] == [550, 550]
+    # The reply to DATA counts for recipients that were accepted, too.
+    found = hmtp.Answer("t.ship.example", [MAIL])
+    found.take(b"250 shore\r\n250 ok\r\n250 ok\r\n250 ok\r\n451 disk\r\n")
+    assert found.complete and {x.code for x in found.outcomes[0].values()} == {451}
+
+
+def test_precedences_are_priorities_of_the_data_link():
+    assert [policy.priority(b"MMHS-Primary-Precedence: %d\r\n\r\n" % k)
+            for k in (0, 1, 2, 3, 4, 5, 6)] == [0, 0, 2, 4, 6, 8, 0]
+
+
+def test_limits_of_a_mail_from_the_page():
+    taken = []
+    settings = types.SimpleNamespace(domains=["ship.example"])
+    gateway = types.SimpleNamespace(settings=settings, check_for_hf=lambda r: None, accept=lambda
+                                    mail: taken.append(mail) or hmtp.Reply(250, "ok"))
+    made = desk.Desk(gateway)
+    many = ", ".join(f"{k}@shore.example" for k in range(desk.MAX_RECIPIENTS))
+    made.send("a@ship.example", many, "s" * desk.MAX_SUBJECT, "t" * desk.MAX_TEXT)
+    assert len(taken) == 1 and len(taken[0].recipients) == desk.MAX_RECIPIENTS
+    for to, subject, text, wrong in (
+            (many + ", x@y.z", "s", "t", "recipients"), ("", "s", "t", "recipients"),
+            (many, "s" * (desk.MAX_SUBJECT + 1), "t", "subject"),
+            (many, "s", "t" * (desk.MAX_TEXT + 1), "mail"), (many, "s", " ", "mail")):
+        with pytest.raises(ValueError, match=wrong):
+            made.send("a@ship.example", to, subject, text)
+    assert len(taken) == 1
 
 
 def test_a_server_that_does_not_reply_to_everything_is_understood():
