@@ -83,6 +83,21 @@ def test_a_room_at_one_end(chat):
     users.do(ANNA, lambda c: c.send_message(mto=room, mbody="from the ship", mtype="groupchat"))
     assert users.wait(lambda: "from the ship" in users.bodies(BERT)), chat.lines
     assert users.bodies(ANNA).count("to all") == 1
+    # A second occupant on board: what the room says crosses once for both.
+    second = "bert@ship.example"
+    users.add(second, chat.servers["A"].port)
+    users.do(second, lambda c: c["xep_0045"].join_muc(room, "carl"))
+    chat.wait(lambda: is_in(users, second, "carl", room) and is_in(users, ANNA, "carl", room))
+    ashore = chat.services["B"].gateway.exchanges[0]
+    chat.wait(lambda: chat.services["B"].status()["for_hf"] == (0, 0))
+    before = ashore.counts["sent"]
+    for k in range(5):
+        users.do(BERT, lambda c: c.send_message(mto=room, mbody=f"all {k}", mtype="groupchat"))
+        assert users.wait(lambda: all(f"all {k}" in users.bodies(jid)
+                                      for jid in (ANNA, second, BERT))), chat.lines
+    assert ashore.counts["sent"] - before == 5
+    assert [[b for b in users.bodies(jid) if b[:4] == "all "] for jid in (ANNA, second)] == \
+        2 * [[f"all {k}" for k in range(5)]]
 
 
 def test_the_files_of_the_how_to(tmp_path):

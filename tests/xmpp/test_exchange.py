@@ -143,7 +143,7 @@ def test_what_has_expired_is_not_waited_for(both):
     ship.exchange.again()
     assert not ship.exchange.is_on_the_way(1)
     (late,) = [row for row in ship.journal.expired(shore_node, 2000.0) if b"late" in row.text]
-    ship.journal.expire(late.id, "x", b"")
+    ship.journal.expire(late.id, [])
     both.all()
     assert shore.arrived == ["0", "2"] and shore.exchange.counts["lost"] == 1
 

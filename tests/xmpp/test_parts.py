@@ -208,7 +208,7 @@ def test_journal_over_restarts(tmp_path):
     assert kept.rewind("1.2.0.2", -1) == 0 and kept.again("1.2.0.2", -1) == first
     assert [row.text for row in kept.expired("1.2.0.2", 101.5)] == [b"0", b"1"]
     for _ in range(2):
-        kept.expire(first.id, "shore.example", b"late")
+        kept.expire(first.id, [("shore.example", b"late")])
     assert [t for _, t in kept.incoming("shore.example", 0, 9)] == [b"in", b"late"]
     assert kept.delivered("shore.example", 1) == 1
     assert kept.sizes() == {"outgoing": (2, 2), "incoming": (1, 4)}

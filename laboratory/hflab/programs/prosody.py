@@ -127,13 +127,19 @@ class Users:
 
     def __init__(self, ports: Dict[str, int]) -> None:
         self._loop = Loop("", "users")
-        self._ports, self._clients = ports, {}  # type: Dict[str, int], Dict[str, Any]
+        self._ports: Dict[str, int] = {}
+        self._clients: Dict[str, Any] = {}
         self._changed = threading.Condition()
         #: Time, recipient, and stanza of slixmpp, in the order of arrival.
         self.received: List[Tuple[float, str, Any]] = []
         self._hooks: Dict[str, Callable[[Any], None]] = {}
-        for jid in ports:
-            self._loop.do(self._log_in(jid), 30)
+        for jid, port in ports.items():
+            self.add(jid, port)
+
+    def add(self, jid: str, port: int) -> None:
+        """A further user."""
+        self._ports[jid] = port
+        self._loop.do(self._log_in(jid), 30)
 
     async def _log_in(self, jid: str) -> None:
         from slixmpp import ClientXMPP

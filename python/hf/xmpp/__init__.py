@@ -6,6 +6,7 @@ and the nodes of other stations.
     codec      stanzas as messages of RCOP, compressed or not
     ids        random IDs in fewer octets
     policy     rules: which stanzas pass, are left out, are answered here
+    rooms      one copy for all occupants of a room
     journal    stanzas on disk, until they have arrived
     exchange   the two flows of stanzas with one far gateway
     carrier    the connection to the SIS server

@@ -17,7 +17,7 @@ import time
 from typing import Callable, Deque, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ..station.xmpp_tables import XmppPeer
-from . import codec, ids, policy, stanza
+from . import codec, ids, policy, rooms, stanza
 from .journal import Journal, Row
 from .stanza import Element
 
@@ -34,6 +34,8 @@ CLIENT_EVERY = 16
 MAX_REPEATED = 100
 #: A far gateway that was heard within this time is there.
 HEARD_S = 600.0
+#: A room writes to its occupants one after the other: time for that, s.
+GATHER_S = 0.2
 #: Notices that wait for the node, the newest.
 MAX_NOTICES = 20
 #: Persons whose turn is remembered.
@@ -62,7 +64,7 @@ class Exchange:
         stanza. received: takes a stanza from there. It must be in the journal, or need not be."""
         self.peer, self.node = peer, peer.node
         self._ours, self._journal, self._window = ours, journal, window
-        self._received, self._say = received, say
+        self._received, self._say, self._max_octets = received, say, max_octets
         self._is_compressed = peer.compression == "deflate"
         self._packer = codec.Packer(peer.connection, self._is_compressed, peer.application,
                                     codec.DICTIONARY if peer.extensions else b"")
@@ -114,7 +116,7 @@ class Exchange:
                 sum(self._on_the_way.values()) >= self._window:
             return []
         starts = self._sent < 0
-        row = self._journal.again(self.node, self._sent) or self._new()
+        row = self._journal.again(self.node, self._sent) or self._new(now)
         if row is None or row.number is None:
             return []
         found = stanza.read(row.text, 1 << 30)
@@ -155,18 +157,34 @@ class Exchange:
             return "client"
         return "node"
 
-    def _new(self) -> Optional[Row]:
+    def _new(self, now: float) -> Optional[Row]:
         """The next stanza by rank, and of the person who has waited longest."""
-        heads = self._journal.heads(self.node)
+        heads = [(rank, self._turns.get(_writer(person), 0), id_, person)
+                 for person, rank, id_, written in self._journal.heads(self.node)
+                 if not (self._is_of_room(person) and 0 <= now - written < GATHER_S)]
         if not heads:
             return None
-        person, _, id_ = min(heads, key=lambda h: (h[1], self._turns.get(h[0], 0), h[2]))
+        _, _, id_, person = min(heads)
+        if self._is_of_room(person):
+            self._gather(person, id_)
         self._turn += 1
-        self._turns[person] = self._turn
-        self._turns.move_to_end(person)
+        self._turns[_writer(person)] = self._turn
+        self._turns.move_to_end(_writer(person))
         if len(self._turns) > MAX_PERSONS:
             self._turns.popitem(last=False)
         return self._journal.number(self.node, id_)
+
+    def _is_of_room(self, person: str) -> bool:
+        return self.peer.extensions and person.startswith(rooms.ROOM)
+
+    def _gather(self, person: str, id_: int) -> None:
+        """One stanza for all occupants of a room."""
+        waiting = self._journal.of_room(self.node, person, id_, 4 * rooms.MAX_OCCUPANTS)
+        found, occupants = rooms.alike([row.text for row in waiting])
+        text = rooms.gathered(waiting[0].text, occupants, self.peer.domains[0])
+        if len(found) > 1 and len(text) <= self._max_octets:
+            self._journal.join([waiting[k].id for k in found], text)
+            self.counts["gathered"] += len(found) - 1
 
     def confirmed(self, number: int) -> None:
         """The node, or the far client, has a stanza."""
@@ -273,3 +291,8 @@ class Exchange:
         self.again()
         if first > last + 1:
             self._notice(codec.LOST, first)
+
+
+def _writer(person: str) -> str:
+    """Who takes turns: presence has the name of its writer, a line feed, and for whom it is."""
+    return person.partition("\n")[0]

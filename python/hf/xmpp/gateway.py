@@ -8,7 +8,7 @@ import time
 from typing import Any, Callable, Dict, List, Tuple
 
 from ..station.xmpp_tables import Xmpp, XmppPeer
-from . import policy, stanza
+from . import policy, rooms, stanza
 from .carrier import Carrier
 from .exchange import Exchange
 from .journal import Journal, JournalError
@@ -94,12 +94,8 @@ class Gateway:
                          "modify")
             return
         rank = policy.rank(made)
-        person = stanza.bare(made.get("from", ""))
-        if rank == 2:
-            person = f"{made.get('from')} {made.get('to')}" + (
-                f" {made.get('type')}" if made.get("type") not in (None, "unavailable") else "")
         try:
-            self.journal.put(peer.node, person, rank, text, time.time())
+            self.journal.put(peer.node, rooms.person(made), rank, text, time.time())
             self._carrier_of[peer.node].wake()
         except JournalError as error:
             self._count("no_room")
@@ -146,20 +142,28 @@ class Gateway:
 
     def _from_hf(self, s: Element) -> None:
         domain = stanza.domain(s.get("from", ""))
-        kind = stanza.kind_of(s)
+        peer, kind = self._peers[domain], stanza.kind_of(s)
+        parts = rooms.spread(s, self.settings.domains) if peer.extensions else None
         if kind == "message":
-            try:
-                self.journal.take(domain, stanza.write(s))
-                self.wake(domain)
-            except JournalError as error:
-                self._say(f"from {self._peers[domain].node}: message refused: {error}")
-                answer = stanza.error_for(s, "resource-constraint", "the far gateway is full")
-                if answer is not None:
-                    self._send(self._peers[domain], answer)
+            self._take(peer, domain, [s] if parts is None else parts)
+        elif parts is not None:
+            for part in parts:
+                self._pass(domain, part)
         elif kind == "presence" or s.get("type") in ("get", "set") or self._answers(s):
             self._pass(domain, s)
         else:
             self._count("unasked_answers")
+
+    def _take(self, peer: XmppPeer, domain: str, messages: List[Element]) -> None:
+        try:
+            self.journal.take(domain, *map(stanza.write, messages))
+            self.wake(domain)
+        except JournalError as error:
+            self._say(f"from {peer.node}: message refused: {error}")
+            for s in messages:
+                answer = stanza.error_for(s, "resource-constraint", "the far gateway is full")
+                if answer is not None:
+                    self._send(peer, answer)
 
     def _answers(self, s: Element) -> bool:
         """Whether an IQ answers a question of this side. It is remembered."""
@@ -200,14 +204,17 @@ class Gateway:
                               for row in self.journal.expired(e.node, oldest)
                               if not e.is_on_the_way(row.number)]:
             s = stanza.read(row.text, 1 << 30)
-            answer = stanza.error_for(s, "remote-server-timeout", "not delivered over HF within "
-                                      f"{self.settings.expire_hours:g} hours")
-            domain = stanza.domain(s.get("to", ""))
-            self.journal.expire(row.id, domain,
-                                b"" if answer is None else stanza.write(answer))
+            notices = []
+            for part in rooms.spread(s, exchange.peer.domains) or [s]:
+                answer = stanza.error_for(part, "remote-server-timeout", "not delivered over HF "
+                                          f"within {self.settings.expire_hours:g} hours")
+                if answer is not None:
+                    notices.append((stanza.domain(part.get("to", "")), stanza.write(answer)))
+            self.journal.expire(row.id, notices)
             self._count("expired")
             self._say(f"to {exchange.node}: a {stanza.kind_of(s)} of {s.get('from')} has expired")
-            self.wake(domain)
+            for domain in {domain for domain, _ in notices}:
+                self.wake(domain)
 
     def _count(self, name: str) -> None:
         with self._lock:

@@ -10,7 +10,7 @@ import hashlib
 import os
 import sqlite3
 import threading
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 #: Numbers that are kept after their arrival, and that a receiver knows. Less than half of the IDs.
 KEPT = 100
@@ -67,11 +67,11 @@ class Journal:
     def _one(self, sql: str, *values: Any) -> Tuple[Any, ...]:
         return tuple(self._db.execute(sql, values).fetchone())
 
-    def _room(self, table: str, octets: int, share: int = 1) -> None:
+    def _room(self, table: str, octets: int, share: int = 1, count: int = 1) -> None:
         size, limits = self._size[table], (self._max[0] // share, self._max[1] // share)
-        if size[0] >= limits[0] or size[1] + octets > limits[1]:
+        if size[0] + count > limits[0] or size[1] + octets > limits[1]:
             raise JournalError(f"full: {size[0]} stanzas with {size[1]} octets wait")
-        size[0] += 1
+        size[0] += count
         size[1] += octets
 
     def _less(self, table: str, octets: int) -> None:
@@ -113,12 +113,32 @@ class Journal:
             self._less("outgoing", octets)
         return len(found)
 
-    def heads(self, node: str) -> List[Tuple[str, int, int]]:
-        """Person, rank and ID of the first stanza of each person that was not sent yet."""
+    def heads(self, node: str) -> List[Tuple[str, int, int, float]]:
+        """Person, rank, ID and time of the first stanza of each person that was not sent yet."""
         with self._lock:
             return list(self._db.execute(
-                "SELECT person, rank, MIN(id) FROM outgoing WHERE node = ? AND number IS NULL "
-                "GROUP BY rank, person", (node,)))
+                "SELECT person, rank, MIN(id), written FROM outgoing "
+                "WHERE node = ? AND number IS NULL GROUP BY rank, person", (node,)))
+
+    def of_room(self, node: str, person: str, from_id: int, most: int) -> List[Row]:
+        """Stanzas of a room that were not sent yet, from one on. With presence, the name of a
+        person is that of the occupant, and those to whom it goes after a line feed."""
+        occupant = person.partition("\n")[0] + "\n"
+        with self._lock:
+            return [Row(*row) for row in self._db.execute(
+                "SELECT id, text, written, number FROM outgoing WHERE node = ? AND number IS NULL "
+                "AND id >= ? AND (person = ? OR SUBSTR(person, 1, ?) = ?) ORDER BY id LIMIT ?",
+                (node, from_id, person, len(occupant), occupant, most))]
+
+    def join(self, ids: List[int], text: bytes) -> None:
+        """One stanza, with the first of the IDs, becomes of several."""
+        with self._lock:
+            for id_ in ids[1:]:
+                self._drop("id = ?", id_)
+            before, = self._one("SELECT LENGTH(text) FROM outgoing WHERE id = ?", ids[0])
+            self._size["outgoing"][1] += len(text) - int(before)
+            self._db.execute("UPDATE outgoing SET text = ? WHERE id = ?", (text, ids[0]))
+            self.commit()
 
     def waiting(self, node: str) -> int:
         """Stanzas for a node that have not arrived."""
@@ -175,10 +195,11 @@ class Journal:
                 "SELECT id, text, written, number FROM outgoing WHERE node = ? AND arrived = 0 "
                 "AND written < ? ORDER BY id", (node, before))]
 
-    def expire(self, id_: int, domain: str, notice: bytes) -> None:
-        """Remove a stanza, and tell its writer once, if there is a notice: both or neither."""
+    def expire(self, id_: int, notices: Sequence[Tuple[str, bytes]]) -> None:
+        """Remove a stanza, and tell its writer once, by notices and their domains: all or
+        nothing."""
         with self._lock:
-            if self._drop("id = ?", id_) and notice:
+            for domain, notice in notices if self._drop("id = ?", id_) else ():
                 self._size["incoming"][0] += 1
                 self._size["incoming"][1] += len(notice)
                 self._db.execute("INSERT INTO incoming (domain, text) VALUES (?, ?)",
@@ -212,11 +233,12 @@ class Journal:
                              (node, number - 2 * KEPT))
             return new
 
-    def take(self, domain: str, text: bytes) -> None:
-        """Keep a stanza for the chat server. Raises JournalError."""
+    def take(self, domain: str, *texts: bytes) -> None:
+        """Keep stanzas for the chat server: all, or none. Raises JournalError."""
         with self._lock:
-            self._room("incoming", len(text))
-            self._db.execute("INSERT INTO incoming (domain, text) VALUES (?, ?)", (domain, text))
+            self._room("incoming", sum(map(len, texts)), count=len(texts))
+            self._db.executemany("INSERT INTO incoming (domain, text) VALUES (?, ?)",
+                                 [(domain, text) for text in texts])
             self.commit()
 
     def incoming(self, domain: str, after: int, most: int) -> List[Tuple[int, bytes]]:
