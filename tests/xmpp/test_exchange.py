@@ -163,17 +163,6 @@ def test_a_gateway_of_another_maker(both):
     assert shore.exchange.due(2048, 0.0) == []
 
 
-def test_ids_arrive_as_they_were_written(both):
-    ship, shore = both.sides.values()
-    got = []
-    shore.exchange._received = got.append
-    text = (b"<message from='a@ship.example' to='b@shore.example' "
-            b"id='358662971f0244348a8d1fa3e9526d2a'/>")
-    ship.journal.put(ship.peer.node, "a", 0, text, both.now)
-    both.all()
-    assert [m.get("id") for m in got] == ["358662971f0244348a8d1fa3e9526d2a"]
-
-
 def test_confirmation_by_the_node_while_the_far_gateway_is_heard(both, monkeypatch):
     ship, shore = both.sides.values()
     now = [1e6]
@@ -214,7 +203,7 @@ def test_a_notice_asks_after_a_long_stanza(both):
     ship, _ = both.sides.values()
     ship.write("".join(random.Random(1).choices("0123456789abcdef", k=6000)))
     u_pdus = ship.exchange.due(2048, 0.0)
-    assert len(u_pdus) == 4 and [u.last for u in u_pdus] == [False, False, False, True]
+    assert len(u_pdus) == 3 and [u.last for u in u_pdus] == [False, False, True]
     asks = u_pdus[-1]
     assert (len(asks.octets), asks.confirmation, asks.number) == (8, "client", 0)
     assert codec.as_notice(codec.segment(asks.octets)) == (codec.START, 1)

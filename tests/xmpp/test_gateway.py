@@ -48,6 +48,34 @@ def test_messages_both_ways_and_what_is_left_out(both):
     assert status["nodes"][pair.NODES["B"]]["received"] == 1
 
 
+def test_ids_are_short_on_hf_and_answers_have_those_of_the_client(both):
+    ship, shore = both.start("A"), both.start("B")
+    uuid = "358662971f0244348a8d1fa3e9526d2a"
+    receipt = "<received xmlns='urn:xmpp:receipts' id='{}'/>"
+    ship.write(message(1).replace("'m1'", f"'{uuid}'"))
+    both.wait(lambda: shore.messages)
+    short = shore.messages[0].get("id")
+    assert len(short) < 8
+    both.stop("A")
+    ship = both.start("A")
+    shore.write("<message from='bert@shore.example/phone' to='anna@ship.example/pc'>"
+                f"{receipt.format(short)}</message>")
+    shore.write("<message from='bert@shore.example' to='anna@ship.example/pc' type='error' "
+                f"id='{short}'><error type='cancel'/></message>")
+    both.wait(lambda: len(ship.messages) == 2)
+    assert (ship.messages[0][0].get("id"), ship.messages[1].get("id")) == (uuid, uuid)
+    ship.write("<message from='anna@ship.example/pc' to='bert@shore.example'><body>2</body>"
+               f"<replace xmlns='urn:xmpp:message-correct:0' id='{uuid}'/></message>")
+    both.wait(lambda: len(shore.messages) == 2)
+    assert shore.messages[1][1].get("id") == short
+    ship.write(iq("a question with a long ID", "bert@shore.example/phone", DISCO))
+    both.wait(lambda: shore.passed)
+    shore.write(iq(shore.passed[0].get("id"), "anna@ship.example/pc", "", "result",
+                   "bert@shore.example/phone"))
+    both.wait(lambda: ship.passed)
+    assert ship.passed[0].get("id") == "a question with a long ID"
+
+
 def test_presence_as_set(both):
     ship, shore = both.start("A", presence="direct"), both.start("B")
     for to, kind in (("bert@shore.example", ""), ("bert@shore.example/phone", ""),

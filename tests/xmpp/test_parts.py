@@ -137,24 +137,54 @@ def test_long_stanzas_in_segments(compressed):
         assert compressed
 
 
-@pytest.mark.parametrize("id_, octets", [
-    ("358662971f0244348a8d1fa3e9526d2a", 23), ("35866297-1f02-4434-8a8d-1fa3e9526d2a", 23),
-    ("358662971F0244348A8D1FA3E9526D2A", 32), ("m1", 2), ("", 0), (".", 2), (".x", 3),
-    (":NYZilx8CRDSKjR-j6VJtKg", 24), ("!.", 3), ("35866297-1f0244348a8d1fa3e9526d2a", 33)])
-def test_ids_in_fewer_octets(id_, octets):
-    sent = ids.shorter(id_)
-    assert len(sent) == octets and ids.longer(sent) == id_
+UUID = "358662971f0244348a8d1fa3e9526d2a"
 
 
-def test_ids_of_a_receipt_fit():
-    found = stanza.read(b"<message id='358662971f0244348a8d1fa3e9526d2a'>"
-                        b"<received xmlns='urn:xmpp:receipts' id='"
-                        b"358662971f0244348a8d1fa3e9526d2a'/></message>", MOST)
-    before = stanza.write(found)
-    ids.change(found, ids.shorter)
-    assert found.get("id") == found[0].get("id") == ".NYZilx8CRDSKjR-j6VJtKg"
-    ids.change(found, ids.longer)
-    assert stanza.write(found) == before
+def with_ids(own, inner="", kind="chat"):
+    return stanza.read(f"<message id='{own}' type='{kind}'><replace id='{inner}'/></message>"
+                       .encode(), MOST)
+
+
+def test_short_ids(tmp_path):
+    kept = journal.Journal(str(tmp_path), 5, 1000)
+    first, second = with_ids(UUID), with_ids("an ID of another kind", UUID)
+    ids.outward(first, kept)
+    ids.outward(second, kept)
+    assert len(first.get("id")) == len(kept.word) + 1 == 5
+    assert second[0].get("id") == first.get("id") != second.get("id")
+    again = with_ids(UUID)
+    ids.outward(again, kept)
+    assert again.get("id") == first.get("id"), "the copies of a room have one ID"
+    kept.close()
+    kept = journal.Journal(str(tmp_path), 5, 1000)
+    ids.inward(second, kept)
+    assert (second.get("id"), second[0].get("id")) == ("an ID of another kind", UUID)
+    for id_, kind in (("m1", "chat"), ("unknown and long", "result"), ("unknown, too", "error")):
+        plain = with_ids(id_, "inner, not known", kind)
+        ids.outward(plain, kept)
+        assert (plain.get("id"), plain[0].get("id")) == (id_, "inner, not known")
+    answer = with_ids(UUID, kind="error")
+    ids.outward(answer, kept)
+    assert answer.get("id") == first.get("id"), "known"
+    chosen = with_ids(kept.word + "a")  # by a client, like a short one
+    ids.outward(chosen, kept)
+    ids.inward(chosen, kept)
+    assert chosen.get("id") == kept.word + "a"
+    for digits in ("", "z", "\u00e4", "-" * 10, "_" * 11, "b" * 1000):
+        unknown = with_ids(kept.word + digits)
+        ids.inward(unknown, kept)
+        assert unknown.get("id") == kept.word + digits
+    kept.close()
+
+
+def test_short_ids_are_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(journal, "MAX_IDS", 10)
+    kept = journal.Journal(str(tmp_path), 5, 1000)
+    numbers = [kept.id_number(f"ID {k}", True) for k in range(100)]
+    assert numbers == sorted(set(numbers)), "none is used twice"
+    assert [kept.id_of(n) for n in numbers[-12:]] == ["", ""] + [f"ID {k}" for k in range(90, 100)]
+    assert [ids.number_of(ids.written(n)) for n in (0, 63, 64, 10**12)] == [0, 63, 64, 10**12]
+    kept.close()
 
 
 @pytest.mark.parametrize("children, left", [

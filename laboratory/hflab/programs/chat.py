@@ -12,12 +12,13 @@ import tempfile
 import threading
 import time
 from types import SimpleNamespace
-from typing import Any, Dict, Iterable, Iterator, List, Optional
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Type
 
 from gnuradio.hf import station
 from gnuradio.hf.station import pair
 from gnuradio.hf.system import netns
-from gnuradio.hf.xmpp import codec, ids
+from gnuradio.hf.xmpp import codec, ids, stanza
+from gnuradio.hf.xmpp.journal import Journal
 from gnuradio.hf.xmpp.service import XmppService
 
 from .prosody import SECRET, Prosody, Users
@@ -39,10 +40,13 @@ def _table(name: str, folder: str, port: int, peer: Dict[str, Any], **more: Any
 
 class Chat:
     """A context manager. peer: keys of [[xmpp.peer]] at both ends. processes: gateways are
-    processes, which kill() ends. more: keys of [xmpp]."""
+    processes, which kill() ends. kinds: class of the server of each, if not Prosody. more: keys
+    of [xmpp]."""
 
     def __init__(self, setting: pair.Setting, peer: Optional[Dict[str, Any]] = None,
-                 processes: bool = False, **more: Any) -> None:
+                 processes: bool = False, kinds: Optional[Dict[str, Type[Prosody]]] = None,
+                 **more: Any) -> None:
+        self._kinds = kinds or {}
         self._setting, self._peer, self._more = setting, peer or {}, more
         self._processes: Optional[Dict[str, subprocess.Popen]] = {} if processes else None
         self._exit = ExitStack()
@@ -67,8 +71,8 @@ class Chat:
         os.chmod(self.folder, 0o755)
         for name in pair.NAMES:
             far = DOMAINS[pair.OTHER[name]]
-            self.servers[name] = self._exit.enter_context(Prosody(
-                os.path.join(self.folder, f"prosody-{name}"), DOMAINS[name],
+            self.servers[name] = self._exit.enter_context(self._kinds.get(name, Prosody)(
+                os.path.join(self.folder, f"server-{name}"), DOMAINS[name],
                 [far, f"rooms.{far}"], ["anna", "bert"]))
         self.pair = self._exit.enter_context(pair.Pair(self._setting, False, self._describe))
         for name in pair.NAMES:
@@ -227,11 +231,16 @@ def overhead(count: int = 100) -> float:
     """Mean octets of the U_PDU of a message of one letter, with the ID that slixmpp makes, without
     that letter. The first message is left out."""
     packer, sizes = codec.Packer(0, True), []
-    for k in range(count + 1):
-        id_ = ids.shorter(random.Random(k).randbytes(16).hex())
-        sizes.append(sum(map(len, packer.pack(
-            k, f'<message from="{ANNA}/test" to="{BERT}" type="chat" xml:lang="en" id="{id_}">'
-               "<body>x</body></message>".encode(), 2048))) - 1)
+    with tempfile.TemporaryDirectory() as folder:
+        table = Journal(folder, 1, 1)
+        for k in range(count + 1):
+            made = stanza.read(
+                f'<message from="{ANNA}/test" to="{BERT}" type="chat" xml:lang="en" '
+                f'id="{random.Random(k).randbytes(16).hex()}"><body>x</body></message>'.encode(),
+                10_000)
+            ids.outward(made, table)
+            sizes.append(sum(map(len, packer.pack(k, stanza.write(made), 2048))) - 1)
+        table.close()
     return sum(sizes[1:]) / count
 
 

@@ -46,7 +46,8 @@ class XmppPeer:
     confirmation: by the far client, by the far node, which answers sooner, or auto: by the node
     while the far gateway was heard within ten minutes, but for each 16th stanza.
     extensions: the far gateway is one of ours, too. They tell each other after a restart what has
-    arrived, and send random IDs and a new compressed stream in fewer octets.
+    arrived, and send short IDs, one copy for all occupants of a room, and a new compressed stream
+    in fewer octets.
     application: RCOP application number of stanzas that are sent. XEP-0365 names none. All are
     received.
     drop: namespaces of children of messages and presence that are left out. Default: chat states,

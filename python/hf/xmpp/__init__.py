@@ -4,7 +4,7 @@ and the nodes of other stations.
 
     stanza     one stanza as text and as a tree, read with limits
     codec      stanzas as messages of RCOP, compressed or not
-    ids        random IDs in fewer octets
+    ids        short IDs of stanzas on HF
     policy     rules: which stanzas pass, are left out, are answered here
     rooms      one copy for all occupants of a room
     journal    stanzas on disk, until they have arrived

@@ -8,7 +8,7 @@ import time
 from typing import Any, Callable, Dict, List, Tuple
 
 from ..station.xmpp_tables import Xmpp, XmppPeer
-from . import policy, rooms, stanza
+from . import ids, policy, rooms, stanza
 from .carrier import Carrier
 from .exchange import Exchange
 from .journal import Journal, JournalError
@@ -88,6 +88,8 @@ class Gateway:
         if made is None:
             self._count("held_back")
             return
+        if peer.extensions:
+            ids.outward(made, self.journal)
         text = stanza.write(made)
         if len(text) > self.settings.max_stanza:
             self._refuse(s, "policy-violation", f"longer than {self.settings.max_stanza} octets",
@@ -143,6 +145,8 @@ class Gateway:
     def _from_hf(self, s: Element) -> None:
         domain = stanza.domain(s.get("from", ""))
         peer, kind = self._peers[domain], stanza.kind_of(s)
+        if peer.extensions:
+            ids.inward(s, self.journal)
         parts = rooms.spread(s, self.settings.domains) if peer.extensions else None
         if kind == "message":
             self._take(peer, domain, [s] if parts is None else parts)
@@ -204,6 +208,7 @@ class Gateway:
                               for row in self.journal.expired(e.node, oldest)
                               if not e.is_on_the_way(row.number)]:
             s = stanza.read(row.text, 1 << 30)
+            ids.inward(s, self.journal)
             notices = []
             for part in rooms.spread(s, exchange.peer.domains) or [s]:
                 answer = stanza.error_for(part, "remote-server-timeout", "not delivered over HF "

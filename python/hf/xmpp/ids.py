@@ -1,45 +1,68 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Random IDs in fewer octets, between two of our gateways.
+"""Short IDs of stanzas on HF, between two of our gateways.
 
-Clients choose UUIDs, whose 32 or 36 characters compress badly: they are most of a short message.
-Base64 needs 22, and the far gateway makes the same ID again, so that receipts fit. An ID that
-begins with a mark by chance has a mark added.
+Clients choose UUIDs, which compress badly: they are most of a short message. A stanza crosses with
+a word of the gateway and a number instead. The far side sees that ID, and answers with it: in
+receipts, errors, results, corrections and what a room reflects. This side puts the ID of the
+client back.
 """
-import base64
-import re
-from typing import Callable
+import string
+from typing import Protocol
 
 from .stanza import Element
 
-_HEX = re.compile("[0-9a-f]{32}")
-_UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_SHORT = re.compile("[A-Za-z0-9_-]{22}")
-#: Marks of 32 digits, of a UUID with its dashes, and of an ID that begins with a mark.
-HEX, UUID, MARKED = ".", ":", "!"
+#: IDs up to this length stay. A short one is not longer, so no second gateway changes it.
+LONGEST_KEPT = 10
+_DIGITS = string.ascii_letters + string.digits + "-_"
 
 
-def shorter(id_: str) -> str:
-    """An ID as it is sent."""
-    mark = HEX if _HEX.fullmatch(id_) else UUID if _UUID.fullmatch(id_) else ""
-    if mark:
-        octets = bytes.fromhex(id_.replace("-", ""))
-        return mark + base64.urlsafe_b64encode(octets).decode().rstrip("=")
-    return MARKED + id_ if id_[:1] in (HEX, UUID, MARKED) and id_ else id_
+class Table(Protocol):
+    """IDs of clients and their numbers, such as a journal."""
+
+    word: str
+
+    def id_number(self, original: str, new: bool) -> int:
+        """Number of an ID: a new one if it has none and new is true, or -1."""
+
+    def id_of(self, number: int) -> str:
+        """The ID with a number. Empty if it is not known."""
 
 
-def longer(id_: str) -> str:
-    """The ID of what was sent."""
-    mark, rest = id_[:1], id_[1:]
-    if mark == MARKED:
-        return rest
-    if mark in (HEX, UUID) and _SHORT.fullmatch(rest):
-        d = base64.urlsafe_b64decode(rest + "==").hex()
-        return d if mark == HEX else f"{d[:8]}-{d[8:12]}-{d[12:16]}-{d[16:20]}-{d[20:]}"
-    return id_
-
-
-def change(s: Element, by: Callable[[str], str]) -> None:
-    """Change all IDs of a stanza, also those that refer to others, as in receipts."""
+def outward(s: Element, table: Table) -> None:
+    """Put short IDs in a stanza for HF. What answers has the ID of what it answers."""
+    asks = s.get("type") not in ("result", "error")
     for element in s.iter():
-        if "id" in element.attrib:
-            element.set("id", by(element.attrib["id"]))
+        id_ = element.get("id", "")
+        is_long = len(id_) > LONGEST_KEPT or id_.startswith(table.word)
+        number = table.id_number(id_, asks and element is s and is_long) if id_ else -1
+        if number >= 0:
+            element.set("id", table.word + written(number))
+
+
+def inward(s: Element, table: Table) -> None:
+    """Put the IDs of this side's clients back in a stanza."""
+    for element in s.iter():
+        id_ = element.get("id", "")
+        if id_.startswith(table.word) and 0 < len(id_) - len(table.word) <= 10:
+            original = table.id_of(number_of(id_[len(table.word):]))
+            if original:
+                element.set("id", original)
+
+
+def written(number: int) -> str:
+    """A number in few characters."""
+    digits = ""
+    while number or not digits:
+        number, digit = divmod(number, len(_DIGITS))
+        digits = _DIGITS[digit] + digits
+    return digits
+
+
+def number_of(digits: str) -> int:
+    """The number of such characters. -1: others are among them."""
+    number = 0
+    for digit in digits:
+        if digit not in _DIGITS:
+            return -1
+        number = number * len(_DIGITS) + _DIGITS.index(digit)
+    return number

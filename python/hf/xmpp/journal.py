@@ -8,12 +8,15 @@ written them down.
 """
 import hashlib
 import os
+import secrets
 import sqlite3
 import threading
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 #: Numbers that are kept after their arrival, and that a receiver knows. Less than half of the IDs.
 KEPT = 100
+#: IDs that are remembered. An answer to an older stanza has its short ID.
+MAX_IDS = 20_000
 #: Presence is refused when this part of the room is taken: 1 / PRESENCE_SHARE.
 PRESENCE_SHARE = 10
 SCHEMA = """
@@ -26,6 +29,8 @@ CREATE TABLE IF NOT EXISTS seen (node TEXT, number INTEGER, digest BLOB,
     PRIMARY KEY (node, number, digest)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS peers (
     node TEXT PRIMARY KEY, next INTEGER DEFAULT 0, last INTEGER, ours INTEGER DEFAULT 0);
+CREATE TABLE IF NOT EXISTS ids (number INTEGER PRIMARY KEY AUTOINCREMENT, original TEXT UNIQUE);
+CREATE TABLE IF NOT EXISTS word (word TEXT);
 """
 
 
@@ -56,9 +61,13 @@ class Journal:
             self._db.executescript("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL;"
                                    "PRAGMA synchronous=FULL;" + SCHEMA)
             self._db.execute("UPDATE peers SET node = node")  # takes the lock
+            self._db.execute("INSERT INTO word SELECT ? WHERE NOT EXISTS (SELECT * FROM word)",
+                             (secrets.token_urlsafe(3),))
             self._db.commit()
         except (OSError, sqlite3.Error) as error:
             raise JournalError(f"[xmpp] folder {folder}: {error}") from None
+        #: The begin of short IDs. A journal that was lost gets another one.
+        self.word: str = self._one("SELECT word FROM word")[0]
         count, octets = self._one("SELECT COUNT(*), TOTAL(LENGTH(text)) FROM outgoing "
                                   "WHERE arrived = 0")
         self._size = {"outgoing": [count, int(octets)], "incoming": list(map(int, self._one(
@@ -165,7 +174,8 @@ class Journal:
                                   id_))
 
     def arrived(self, node: str, number: int) -> None:
-        """A stanza has arrived. It stays until KEPT later ones were sent."""
+        """A stanza has arrived. It stays until KEPT later ones were sent. That is durable with the
+        next commit: after a kill it is sent again, and the receiver knows it."""
         with self._lock:
             found = self._db.execute("UPDATE outgoing SET arrived = 1 WHERE node = ? AND number = "
                                      "? AND arrived = 0 RETURNING LENGTH(text)", (node, number))
@@ -173,7 +183,6 @@ class Journal:
                 self._less("outgoing", octets)
             self._db.execute("DELETE FROM outgoing WHERE node = ? AND arrived = 1 AND number < ?",
                              (node, number - KEPT))
-            self.commit()
 
     def rewind(self, node: str, last: int) -> int:
         """Stanzas after a number are to be sent again. Returns the first number that is there."""
@@ -205,6 +214,27 @@ class Journal:
                 self._db.execute("INSERT INTO incoming (domain, text) VALUES (?, ?)",
                                  (domain, notice))
             self.commit()
+
+    # --- short IDs ------------------------------------------------------------------------------
+
+    def id_number(self, original: str, new: bool) -> int:
+        """Number of an ID: a new one if it has none and new is true, or -1. It is durable with the
+        next commit."""
+        with self._lock:
+            if new and self._db.execute("INSERT OR IGNORE INTO ids (original) VALUES (?)",
+                                        (original,)).rowcount > 0:
+                self._db.execute("DELETE FROM ids WHERE number <= (SELECT MAX(number) FROM ids) "
+                                 "- ?", (MAX_IDS,))
+            found = self._db.execute("SELECT number FROM ids WHERE original = ?",
+                                     (original,)).fetchone()
+            return int(found[0]) if found else -1
+
+    def id_of(self, number: int) -> str:
+        """The ID with a number. Empty if it is not known."""
+        with self._lock:
+            found = self._db.execute("SELECT original FROM ids WHERE number = ?",
+                                     (number,)).fetchone()
+            return str(found[0]) if found else ""
 
     # --- from HF --------------------------------------------------------------------------------
 
