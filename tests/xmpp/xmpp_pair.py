@@ -39,7 +39,9 @@ class ShamServer:
 class Stations:
     """The two stations, without gateways."""
 
-    def __init__(self, folder, speed=30, **setting):
+    def __init__(self, folder, speed=30, capture=False, **setting):
+        """capture: the S_primitives of station A are in sis.pcap in the folder."""
+        self.capture = capture
         self.folder, self.gateways, self.lines = folder, {}, []
         self._exit = contextlib.ExitStack()
         self._setting = pair.Setting(speed=speed, pep_ports=None, **setting)
@@ -47,6 +49,8 @@ class Stations:
     def __enter__(self):
         def describe(name, d):
             d.pep, d.sis_server = None, station.SisServer(port=0)
+            if self.capture and name == "A":
+                d.capture = station.Capture(sis=str(self.folder / "sis.pcap"))
 
         self.pair = self._exit.enter_context(pair.Pair(self._setting, False, describe))
         return self
