@@ -53,27 +53,38 @@ class Prosody:
     far: domains whose components log in. users: their names.
     """
 
+    #: For messages. And who it is if this program is root.
+    NAME, ACCOUNT = "Prosody", "prosody"
+
     def __init__(self, folder: str, domain: str, far: Sequence[str],
                  users: Sequence[str]) -> None:
         self.folder, self.domain = folder, domain
         self.port, self.component_port = netns.free_tcp_ports(2)
-        self._account = pwd.getpwnam("prosody") if os.geteuid() == 0 else None
+        self._account = pwd.getpwnam(self.ACCOUNT) if os.geteuid() == 0 else None
+        os.makedirs(folder, exist_ok=True)
         self._process: Optional[subprocess.Popen] = None
-        accounts = os.path.join(folder, "data", domain.replace(".", "%2e"), "accounts")
-        os.makedirs(accounts)
-        for user in users:
-            self._write(os.path.join(accounts, f"{user}.dat"),
-                        f'return {{ ["password"] = "{PASSWORD}" }};\n')
-        self._write(os.path.join(folder, "prosody.cfg.lua"), _CONFIG.format(
-            folder=folder, domain=domain, c2s=self.port, component=self.component_port) + "".join(
-                f'Component "{d}"\n  component_secret = "{SECRET}"\n' for d in far))
+        self._configure(far, users)
         for root, _, names in os.walk(folder) if self._account else ():
             for path in (root, *(os.path.join(root, name) for name in names)):
                 os.chown(path, self._account.pw_uid, self._account.pw_gid)
 
-    @staticmethod
-    def _write(path: str, text: str) -> None:
-        with open(path, "w", encoding="utf-8") as file:
+    def _configure(self, far: Sequence[str], users: Sequence[str]) -> None:
+        accounts = os.path.join("data", self.domain.replace(".", "%2e"), "accounts")
+        os.makedirs(os.path.join(self.folder, accounts))
+        for user in users:
+            self._write(os.path.join(accounts, f"{user}.dat"),
+                        f'return {{ ["password"] = "{PASSWORD}" }};\n')
+        self._write("prosody.cfg.lua", _CONFIG.format(
+            folder=self.folder, domain=self.domain, c2s=self.port,
+            component=self.component_port) + "".join(
+                f'Component "{d}"\n  component_secret = "{SECRET}"\n' for d in far))
+
+    def _command(self) -> Tuple[List[str], Dict[str, str]]:
+        """The command, and further variables of its environment."""
+        return ["prosody", "-F", "--config", os.path.join(self.folder, "prosody.cfg.lua")], {}
+
+    def _write(self, name: str, text: str) -> None:
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
             file.write(text)
 
     def __enter__(self) -> "Prosody":
@@ -87,10 +98,11 @@ class Prosody:
         """Start it, and wait until both ports are open. Raises RuntimeError."""
         who: Dict[str, Any] = {} if self._account is None else {
             "user": self._account.pw_uid, "group": self._account.pw_gid, "extra_groups": []}
+        command, more = self._command()
         self._process = subprocess.Popen(
-            ["prosody", "-F", "--config", os.path.join(self.folder, "prosody.cfg.lua")],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            cwd=self.folder, preexec_fn=netns.ended_with_me, **who)
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, cwd=self.folder, env={**os.environ, **more},
+            preexec_fn=netns.ended_with_me, **who)
         end = time.monotonic() + 30
         for port in (self.port, self.component_port):
             while True:
@@ -99,7 +111,7 @@ class Prosody:
                     break
                 except OSError:
                     if time.monotonic() > end or self._process.poll() is not None:
-                        raise RuntimeError(f"Prosody does not start: {self.log()}") from None
+                        raise RuntimeError(f"{self.NAME} does not start: {self.log()}") from None
                     time.sleep(0.05)
 
     def stop(self, how: int = signal.SIGKILL) -> None:
@@ -156,7 +168,8 @@ class Users:
             ready.set()
 
         client.add_event_handler("session_start", started)
-        client.add_event_handler("message", lambda m: self._take(jid, m))
+        # slixmpp calls both handlers for an error with the text of what it answers.
+        client.add_event_handler("message", lambda m: m["type"] == "error" or self._take(jid, m))
         client.add_event_handler("message_error", lambda m: self._take(jid, m))
         client.connect(("127.0.0.1", self._ports[jid]), disable_starttls=True,
                        force_starttls=False)

@@ -24,15 +24,16 @@ _SYNC = "hf-gateway-sync-"
 class Component:
     """One far domain at the chat server. Used on the loop."""
 
-    def __init__(self, domain: str, server: Tuple[str, int], secret: str, gateway: Gateway,
-                 say: Callable[[str], None]) -> None:
-        self.domain, self._gateway, self._say = domain, gateway, say
+    def __init__(self, domain: str, server: Tuple[str, int], gateway: Gateway,
+                 of: Dict[str, "Component"], say: Callable[[str], None]) -> None:
+        """of: all components by domain. ejabberd hands what is for one of them to any."""
+        self.domain, self._gateway, self._of, self._say = domain, gateway, of, say
         self.is_ready = False
         self._sync_id, self._synced = "", asyncio.Event()
         self._numbers = itertools.count()
         self._wake = asyncio.Event()
         self._failed = False
-        self._xmpp = ComponentXMPP(domain, secret, *server)
+        self._xmpp = ComponentXMPP(domain, gateway.settings.secret, *server)
         self._xmpp.add_filter("in", self._take)
         self._xmpp.add_event_handler("session_start", self._started)
         self._xmpp.add_event_handler("disconnected", self._ended)
@@ -95,15 +96,19 @@ class Component:
         if not stanza.kind_of(s):
             return found
         if s.get("id", "").startswith(_SYNC):
-            if s.get("id") == self._sync_id:
-                self._sync_id = ""
-                self._synced.set()
+            self._of.get(stanza.domain(s.get("to", "")), self).answered(s.get("id", ""))
             return None
         try:
             self._gateway.from_server(s)
         except Exception as error:  # of whatever kind: the others go on
             self._say(f"chat server: stanza for {self.domain} dropped: {error!r}")
         return None
+
+    def answered(self, id_: str) -> None:
+        """The server has answered a ping."""
+        if id_ == self._sync_id:
+            self._sync_id = ""
+            self._synced.set()
 
     async def _deliver(self) -> None:
         after_s = 0.0
@@ -151,8 +156,7 @@ class Components:
     async def _open(self) -> None:
         settings = self._gateway.settings
         for domain in [d for peer in settings.peer for d in peer.domains]:
-            self._of[domain] = Component(domain, self._server, settings.secret, self._gateway,
-                                         self._say)
+            self._of[domain] = Component(domain, self._server, self._gateway, self._of, self._say)
 
     def close(self) -> None:
         """End the connections, and the thread."""
