@@ -17,6 +17,7 @@ import numpy as np
 from gnuradio.hf import hf_python as hf
 from gnuradio.hf.simulation import simulator
 from .. import experiments
+from ..programs import chat_sizes
 
 #: Mode of each data rate of the tables.
 MODES = {rate: f"4539-{rate}S"
@@ -279,6 +280,8 @@ def _two_way(cell: Cell, ack_mode: str) -> Optional[float]:
 
 
 def _of_text(cell: Cell, ack_mode: str) -> float:
+    if cell.unit != "%":
+        return chat_sizes.overhead() if cell.unit == "B" else chat_sizes.first_exchange() / 1000
     text = hexadecimal(100_000, 1).encode()
     # The compression level of SLEP (slep/deflate.cc), for digits.
     compressor = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zlib.Z_HUFFMAN_ONLY)
@@ -341,7 +344,8 @@ def measure(cell: Cell) -> Row:
     """Run one cell on the event simulator; cells of one transfer share a run."""
     run = MEASURES[cell.table]
     alone = run in _WITHOUT_ACK_MODE or "overhead" in cell.metric or "delay" in cell.metric
-    return Row(cell, run(cell, "auto"), same=None if alone else run(cell, "same"))
+    how = "octets as they are packed, without a link" if run == _of_text else "event simulator"
+    return Row(cell, run(cell, "auto"), how, None if alone else run(cell, "same"))
 
 
 def groups(chosen: Iterable[Cell]) -> List[Tuple[List[Cell]]]:

@@ -30,8 +30,8 @@ MAX_FOLLOWED = 10
 #: One stanza in this number asks for the far client. Far fewer than journal.KEPT.
 CLIENT_EVERY = 16
 #: Longest U_PDU that asks for a confirmation by the far client itself. A notice has 8 octets, and
-#: its D_PDU about 20 more.
-MAX_REPEATED = 100
+#: its D_PDU about 25 more.
+MAX_REPEATED = 40
 #: A far gateway that was heard within this time is there.
 HEARD_S = 600.0
 #: A room writes to its occupants one after the other: time for that, s.
