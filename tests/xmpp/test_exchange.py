@@ -189,7 +189,7 @@ def test_confirmation_by_the_node_while_the_far_gateway_is_heard(both, monkeypat
     assert again == [0, 1, 2], "what a node has answered for is sent again"
     for number in again:
         ship.exchange.confirmed(number)
-    assert asked(20) == ["node"] * 13 + ["client"] + ["node"] * 6
+    assert asked(20) == ["node"] * 12 + ["client"] + ["node"] * 7
     now[0] += exchange.HEARD_S
     assert asked(2) == ["client", "node"]
     now[0] += exchange.HEARD_S

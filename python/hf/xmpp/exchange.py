@@ -27,7 +27,8 @@ STAMP_AFTER_S = 60.0
 ASK_AGAIN_S = 60.0
 #: Requests that are followed within that time.
 MAX_FOLLOWED = 10
-#: One stanza in this number asks for the far client. Far fewer than journal.KEPT.
+#: One stanza in this number asks for the far client, and not the first: it may be the answer to
+#: one that was just heard. Far fewer than journal.KEPT.
 CLIENT_EVERY = 16
 #: Longest U_PDU that asks for a confirmation by the far client itself. A notice has 8 octets, and
 #: its D_PDU about 25 more.
@@ -153,7 +154,7 @@ class Exchange:
             return self.peer.confirmation
         heard = time.monotonic() - self._heard < HEARD_S
         if not self.peer.extensions or not self._asked_clients and (
-                not heard or number % CLIENT_EVERY == 0):
+                not heard or (number + 1) % CLIENT_EVERY == 0):
             return "client"
         return "node"
 
