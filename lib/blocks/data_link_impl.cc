@@ -123,6 +123,14 @@ public:
         return found;
     }
 
+    std::vector<data_link_heard> heard(const std::vector<s5066::heard_node>& all) const
+    {
+        std::vector<data_link_heard> found;
+        for (const auto& h : all)
+            found.push_back({ h.node.to_string(), h.snr_db, to_seconds(d_now - h.at) });
+        return found;
+    }
+
     data_link_state state() const override
     {
         std::lock_guard<std::mutex> lock(d_mutex);
@@ -142,6 +150,7 @@ public:
                  s.emcon,
                  s.broadcast,
                  proofs(s.auth_peers),
+                 heard(s.heard),
                  to_seconds(d_now) };
     }
 

@@ -8,22 +8,23 @@ SPEED = 30
 
 
 @contextlib.contextmanager
-def started(folder, mode="4539-9600S", capture=False, speed=SPEED):
-    """hf run with two stations; gives the process and their servers, each HOST:PORT."""
+def started(folder, mode="4539-9600S", capture=False, speed=SPEED, tables=("", "")):
+    """hf run with two stations or more; gives the process and their servers, each HOST:PORT.
+    tables: further tables of each file."""
     files = []
-    for k in (1, 2):
+    for k, more in enumerate(tables, 1):
         path = folder / f"station{k}.toml"
         text = f'address = "1.2.0.{k}"\nmode = "{mode}"\n[sis_server]\nport = 0\n'
         if capture:  # tshark knows Edition 3
             text += "[data_link]\nlarge_windows = false\n"
-        path.write_text(text)
+        path.write_text(text + more)
         files.append(str(path))
     more = ["--pcap", str(folder)] if capture else []
     process = subprocess.Popen(["hf", "run", *files, "--speed", str(speed), "--quiet", *more],
                                stderr=subprocess.PIPE, text=True)
     try:
         servers = []
-        while len(servers) < 2:
+        while len(servers) < len(files):
             line = process.stderr.readline()
             assert line, "hf run ended"
             servers.append("127.0.0.1:" + re.search(r"on port (\d+)", line).group(1))

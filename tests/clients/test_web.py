@@ -217,7 +217,7 @@ def test_whoever_has_the_token_may_change_things(tmp_path):
         assert order("emcon", True) == (200, "done\n")
         state = json.loads(ask(url + "api/state")[2])
         assert state["controls"] == ["chat", "emcon", "file", "mail", "messages", "mode",
-                                     "speed"]
+                                     "net", "speed"]
         deadline = time.monotonic() + 20
         while not json.loads(ask(url + "api/state")[2])["stations"][0]["link"]["emcon"]:
             assert time.monotonic() < deadline

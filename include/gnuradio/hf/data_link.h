@@ -31,6 +31,13 @@ struct data_link_proof {
     std::string last;        //!< about the last U_PDU: proved, not proved, or why refused
 };
 
+//! The last reception of a station, for displays.
+struct data_link_heard {
+    std::string peer;  //!< address of the station
+    double snr_db = 0; //!< of its last block, dB, in the bandwidth of its mode
+    double age_s = 0;  //!< time since its end
+};
+
 //! State of a data link, for displays.
 struct data_link_state {
     std::string phase; //!< idle, holding, transmitting, receiving, or what it waits for
@@ -49,7 +56,9 @@ struct data_link_state {
     bool emcon = false;          //!< emission control is on: nothing is transmitted
     bool broadcast = false;      //!< in a broadcast session
     std::vector<data_link_proof> proofs; //!< of each peer that was heard with keys
-    double now = 0;                      //!< station time, s
+    std::vector<data_link_heard>
+        heard;      //!< stations that sent anything to this one or to its groups
+    double now = 0; //!< station time, s
 };
 
 /*! \brief STANAG 5066 data link of one station: SIS, CAS-1 and DTS (Annexes A, B, C).

@@ -335,6 +335,8 @@ node_state node::impl::state() const
         p->arq.tx.add_waiting(s.queues);
         p->expedited.tx.add_waiting(s.queues);
         p->non_arq.add_waiting(s.queues);
+        if (p->turn.heard_at)
+            s.heard.push_back({ p->addr, p->turn.heard_snr_db, *p->turn.heard_at });
     }
     d_sis.delivery().add_waiting(s.queues);
     s.flow_on = d_sis.delivery().flow_on();

@@ -25,6 +25,13 @@
 
 namespace gr::hf::s5066 {
 
+//! The last reception of another node, for displays.
+struct heard_node {
+    address node;
+    double snr_db = 0; //!< of the last block, in the bandwidth of its mode
+    station_time at{};
+};
+
 //! State of a node, for displays.
 struct node_state {
     node_phase phase = node_phase::idle;
@@ -48,6 +55,7 @@ struct node_state {
     bool broadcast = false;                    //!< in a broadcast session
     bool emcon = false;
     std::vector<auth_peer> auth_peers; //!< peers that must or may prove themselves
+    std::vector<heard_node> heard;     //!< nodes that sent us or a group of ours anything
 };
 
 /*! \brief STANAG 5066 node: Subnetwork Interface, Channel Access (type 1) and Data

@@ -150,6 +150,7 @@ void node::impl::after_reception(station_time now)
         if (p.managing())
             repeat_management(now, p);
         const reception heard = d_rx.heard_of(p);
+        p.turn.heard_snr_db = d_rx.snr_db();
         note_unread(now, p.addr, heard.lost_d_pdus - p.heard.lost_d_pdus);
         p.turn.repeats = p.heard.data && heard.lost_d_pdus > 0;
         d_node.modes.policy->on_reception(now, p.addr, heard);

@@ -56,6 +56,11 @@ void bind_data_link_state(py::module& m)
         .def_readonly("refused", &data_link_proof::refused)
         .def_readonly("last", &data_link_proof::last);
 
+    py::class_<data_link_heard>(m, "data_link_heard")
+        .def_readonly("peer", &data_link_heard::peer)
+        .def_readonly("snr_db", &data_link_heard::snr_db)
+        .def_readonly("age_s", &data_link_heard::age_s);
+
     py::class_<data_link_state>(m, "data_link_state")
         .def_readonly("phase", &data_link_state::phase)
         .def_readonly("phase_ends", &data_link_state::phase_ends)
@@ -72,6 +77,7 @@ void bind_data_link_state(py::module& m)
         .def_readonly("emcon", &data_link_state::emcon)
         .def_readonly("broadcast", &data_link_state::broadcast)
         .def_readonly("proofs", &data_link_state::proofs)
+        .def_readonly("heard", &data_link_state::heard)
         .def_readonly("now", &data_link_state::now);
 }
 

@@ -2,6 +2,7 @@
 """hf console: ping, throughput, broadcast, monitor and responder over any SIS server."""
 from contextlib import contextmanager
 from dataclasses import dataclass
+import json
 import re
 import signal
 import sys
@@ -15,7 +16,7 @@ from rich.table import Table
 from .. import sis
 from ..options import option
 from ..plain_text import plain
-from ..sis import console
+from ..sis import console, net as nets
 from ..system import output
 from . import fail
 from ._options import options
@@ -327,3 +328,49 @@ def respond(here: Here, duration: Optional[float]) -> None:
     for (source, number), h in responder.sessions.items():
         print(f"{source} session {number:08x}: {h.u_pdus} U_PDUs, {h.octets} octets in "
               f"{h.last - h.first:.1f} s")
+
+
+@dataclass(frozen=True)
+class NetHere(Here):
+    """The local end of a question to the net."""
+
+    sap: int = option(nets.SAP, "SAP to bind.", least=0, most=15)
+
+
+@command.command()
+@options(NetHere, "here")
+@click.option("--to", "node", default=nets.ALL, show_default=True, type=NODE,
+              help="Group or node.")
+@click.option("--spread", default=60, show_default=True,
+              type=click.IntRange(0, nets.MAX_SPREAD_S),
+              help="The stations answer at random times within it, s.")
+@click.option("--limit", default=180, show_default=True, type=click.IntRange(1, nets.MAX_LIMIT_S),
+              help="Time for all answers, s.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, with all that the stations "
+                                                      "have heard.")
+def net(here: NetHere, node: str, spread: int, limit: int, as_json: bool) -> None:
+    """Ask the stations of a net how they hear each other, and what they do. Those answer whose
+    file names this station in [net]. Ctrl-C ends early with the table."""
+    clock = console.Clock(here.clock_speed)
+    with here.session() as client:
+        question = nets.Question(client, clock.now)
+
+        def table() -> Table:
+            t = Table(title=f"answers: {len(question.rows())}", title_justify="left")
+            for head in nets.HEADS:
+                t.add_column(head)
+            for row in question.rows():
+                t.add_row(*nets.words(row))
+            return t
+
+        try:
+            with display(table) as progress:
+                question.ask(node, spread, limit, progress)
+        except KeyboardInterrupt:
+            pass
+    if as_json:
+        print(json.dumps(question.rows()))
+    else:
+        Terminal(width=None if sys.stdout.isatty() else 80).print(table())
+    if not question.rows():
+        raise fail("no answer")

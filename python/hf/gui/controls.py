@@ -4,13 +4,15 @@ from typing import Any, Dict, List, Optional
 
 from .. import station
 from ..station import running
-from . import messages, snapshot, web
+from . import messages, net, snapshot, web
 
 
 def add_messages(stations: running.Stations, views: List[snapshot.StationView],
                  inbox: Optional[str]) -> None:
-    """Give each station of a page its messages. inbox: folder for received files, or None."""
+    """Give each station of a page its messages and questions. inbox: folder for received files, or
+    None."""
     for s, view in zip(stations.stations, views):
+        view.net = net.NetQuestion(_server(s), stations.now)
         view.messages = messages.Messages(_server(s), inbox, view.names)
         if s.sis_server is not None and s.description.netns:
             view.messages.failure = "the SIS server of this station is in a network namespace"
@@ -62,6 +64,9 @@ def controls_of(stations: running.Stations, views: List[snapshot.StationView]) -
     if stations.air:
         found["speed"] = set_speed
     found.update(_messages(views))
+    asks = {v.station.description.name: v.net for v in views if v.net is not None}
+    if asks:
+        found["net"] = lambda name, _: asks[name].ask()
     return found
 
 

@@ -72,6 +72,9 @@ export function tables(s) {
     proofs: [["station", "proved ", "not proved ", "refused ", "last"],
       (s.link ? s.link.proofs : []).map(p =>
         [p.peer, p.proved, p.not_proved, p.refused, p.last])],
+    net: [["station", "hears us, dB ", "we hear it, dB ", "links ", "queue, octets ", "version"],
+      (s.net || []).map(n => [n.node, ...[n.hears_us, n.we_hear].map(q => q ? Math.round(q[0]) : "–"),
+        ...[n.links, n.queue, n.version].map(v => v === null ? "–" : v)])],
     connections: [["to", "state", "octets out ", "in "],
       (s.connections || []).map(c => [c.to, c.state, c.octets_out, c.octets_in])],
     attached: [["service", "program or server", "state"],
@@ -86,6 +89,7 @@ export function tables(s) {
 }
 
 const TITLES = { dpdus: "D_PDUs", queues: "Waiting, by priority", proofs: "Who has proved itself",
+  net: "Stations that answered",
   connections: "TCP connections of HF-PEP", attached: "Programs and servers", flows: "Waiting in the IP client", counters: "Counters" };
 
 // The report: Markdown for people, followed by all values as JSON for programs.

@@ -147,6 +147,7 @@ function controls(node, s, allowed) {
     button("Silence (EMCON)", "emcon", () => true);
     button("End silence", "emcon", () => false);
   }
+  if (allowed.includes("net") && s.link) button("Ask the net", "net", () => true);
   const values = { mode: s.link && s.mode, speed: "1",
     frequency: s.radio && s.radio.rig && s.radio.rig.frequency_hz };
   for (const action of ["mode", "speed", "frequency"]) {
@@ -218,7 +219,7 @@ function draw(state) {
     for (const [selector, there] of Object.entries({ ".has-spectrum": s.spectrum, ".listen": s.audible,
       ".has-link": s.link, ".has-ale": s.ale && s.ale.quality.length, ".has-symbols": s.symbols.length || s.spectrum,
       ".has-queues": rows.queues[1].length, ".has-proofs": rows.proofs[1].length, ".has-flows-tab": s.connections || s.flows || rows.attached[1].length, ".has-attached": rows.attached[1].length,
-      ".has-radio": s.radio, ".has-messages": s.link && can.includes("messages"),
+      ".has-net": rows.net[1].length, ".has-radio": s.radio, ".has-messages": s.link && can.includes("messages"),
       ".has-controls": can.length })) show(n, selector, there);
     messages.allow(n, can, s.link && s.link.peer);
     cards(n, s);

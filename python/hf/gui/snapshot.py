@@ -16,7 +16,7 @@ import pmt
 from .. import station
 from ..sis import s5066
 from ..station import ale_view, edge, names, service, watch
-from . import d_pdus, glance, listening, messages, progress
+from . import d_pdus, glance, listening, messages, net, progress
 
 #: Limits of histories: transmissions and receptions, blocks, log lines, connections.
 MAX_SPANS, MAX_BLOCKS, MAX_LINES, MAX_CONNECTIONS = 400, 400, 200, 100
@@ -136,6 +136,8 @@ class StationView:
         self.progress = progress.Progress()
         #: Chat and files of the operator, if the page has control.
         self.messages: Optional[messages.Messages] = None
+        #: Questions of the operator to the net, if the page has control.
+        self.net: Optional[net.NetQuestion] = None
         #: Programs and servers that the services of the station work with.
         self.attached: Callable[[], Sequence[service.Attached]] = lambda: []
         self.names = names.Names(s.description)
@@ -188,6 +190,7 @@ class StationView:
         if self.radio is not None:
             seen["radio"] = self._radio(self.radio)
         seen["attached"] = [a._asdict() for a in self.attached()][:MAX_CONNECTIONS]
+        seen["net"] = self.net.rows() if self.net is not None else []
         seen["progress"] = self.progress.take()
         seen["sending_file"] = self.messages.sending if self.messages is not None else ""
         link = dict(seen.get("link") or {})

@@ -105,12 +105,14 @@ class WebServer:
                 view.messages.mail = desks.get(name)
 
     def close(self) -> None:
-        """End all connections, and the messages of all stations."""
+        """End all connections, and the messages and questions of all stations."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
         for view in self._snapshots.views:
             if view.messages is not None:
                 view.messages.close()
+            if view.net is not None:
+                view.net.close()
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)

@@ -23,6 +23,8 @@ SAP = 14
 HEADER = struct.Struct(">4sBBIIQ")
 MAGIC = b"HFC1"
 PING, PONG, LOAD, QUERY, REPORT, START = range(1, 7)
+#: Question and report of a net (net.py).
+ASK, TELL = 7, 8
 
 Progress = Callable[[], None]
 
@@ -48,7 +50,7 @@ def decode(u_pdu: bytes) -> Optional[Message]:
     if len(u_pdu) < HEADER.size:
         return None
     magic, kind, _, session, sequence, value = HEADER.unpack_from(u_pdu)
-    if magic != MAGIC or not PING <= kind <= START:
+    if magic != MAGIC or not PING <= kind <= TELL:
         return None
     return Message(kind, session, sequence, value, u_pdu[HEADER.size:])
 
@@ -290,7 +292,7 @@ def _parse_report(body: bytes) -> Optional[Tuple[int, float, float]]:
     try:
         report = json.loads(body.rstrip(b"\x55"))
         return int(report["octets"]), float(report["seconds"]), float(report.get("age", 0.0))
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
 
 

@@ -11,7 +11,7 @@ from ..system import output
 from . import names, tables
 from .radio_tables import Ptt, Radio, Rig, Sdr
 from .station_tables import (Ale, Auth, Capture, Dns, Host, IpClient, Mail, MailRoute, ModemClient,
-                             ModemServer, Pep, Record, SisServer, StationError, Web, words_of)
+                             ModemServer, Net, Pep, Record, SisServer, StationError, Web, words_of)
 from .xmpp_tables import Xmpp, XmppPeer
 
 
@@ -54,6 +54,7 @@ class Description:
     mail: Optional[Mail] = None
     web: Optional[Web] = None
     xmpp: Optional[Xmpp] = None
+    net: Optional[Net] = None
     modem_server: Optional[ModemServer] = None
     modem_client: Optional[ModemClient] = None
     capture: Capture = field(default_factory=Capture)
@@ -125,7 +126,7 @@ class Description:
                                    f"{self.mode} {of_mode} kHz, and a modem has one bandwidth")
         if self.modem_server is not None:
             for part in ("address", "data_link", "ip_client", "pep", "dns", "sis_server", "host",
-                         "mail", "web", "xmpp", "modem_client", "auth"):
+                         "mail", "web", "xmpp", "net", "modem_client", "auth"):
                 if getattr(self, part):
                     raise StationError(f"'{part}' and [modem_server] exclude each other: a "
                                        "station with a modem server has no data link")
@@ -153,9 +154,13 @@ class Description:
             self.xmpp.check()
             if self.netns:
                 raise StationError("[xmpp] and netns exclude each other")
-        for part in ("mail", "xmpp"):
+        if self.net is not None:
+            self.net.check()
+            if self.netns:
+                raise StationError("[net] and netns exclude each other")
+        for part in ("mail", "xmpp", "net"):
             if getattr(self, part) is not None and self.sis_server is None:
-                raise StationError(f"[{part}] needs [sis_server]: the gateway is one of its "
+                raise StationError(f"[{part}] needs [sis_server]: it is one of its "
                                    "clients")
         if self.ale is not None:
             self._check_ale(self.ale)
@@ -189,7 +194,7 @@ def _mode_bandwidth_khz(mode: str) -> int:
 #: Tables within tables of a station file, and their classes.
 PARTS: Dict[Any, Dict[str, Any]] = {
     Description: {"ip_client": IpClient, "pep": Pep, "dns": Dns, "sis_server": SisServer,
-                  "host": Host, "mail": Mail, "web": Web, "xmpp": Xmpp,
+                  "host": Host, "mail": Mail, "web": Web, "xmpp": Xmpp, "net": Net,
                   "modem_server": ModemServer, "modem_client": ModemClient, "capture": Capture,
                   "radio": Radio, "record": Record, "ale": Ale, "auth": Auth},
     Mail: {"route": [MailRoute]}, Xmpp: {"peer": [XmppPeer]},

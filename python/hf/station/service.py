@@ -19,6 +19,7 @@ SERVICES: List[Tuple[str, str, str, str]] = [
      "python3-aiohttp, python3-brotli, python3-lxml, python3-pil"),
     ("mail", "..mail.service", "MailService", "python3-aiosmtpd"),
     ("xmpp", "..xmpp.service", "XmppService", "python3-slixmpp"),
+    ("net", "..gui.net", "NetService", ""),
 ]
 
 

@@ -436,6 +436,32 @@ class Web:
                 raise StationError(f"[web] allow: {error}") from None
 
 
+#: What a station may report to its net, see Net.
+NET_FACTS = ["version", "queue", "links", "heard"]
+
+
+@dataclass
+class Net:
+    """Answers to hf console net, by a client of the station's own SIS server. Needs [sis_server].
+
+    peers: addresses of stations that may ask. Default: nobody.
+    facts: what they are told: version, queue (octets), links (their number) and heard (SNR and
+    age of the last reception of each station).
+    """
+
+    peers: List[str] = field(default_factory=list)
+    facts: List[str] = field(default_factory=lambda: list(NET_FACTS))
+
+    def check(self) -> None:
+        """Raise StationError for a wrong value."""
+        if self.peers == ["*"]:
+            raise StationError("[net] peers = ['*']: allowed are addresses of stations")
+        self.peers = nodes_of("[net] peers", self.peers)
+        for one in self.facts:
+            if one not in NET_FACTS:
+                raise StationError(f"[net] facts: '{one}': allowed are {', '.join(NET_FACTS)}")
+
+
 @dataclass
 class ModemServer:
     """Our modem for another maker's data link (110C Appendix A). The station has no data link.

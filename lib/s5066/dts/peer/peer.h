@@ -87,7 +87,8 @@ struct turn_state {
     station_time
         not_before{}; //!< nor before this, whatever is heard: the peer asked to wait
     std::optional<station_time>
-        heard_at; //!< end of the last reception with anything of it
+        heard_at;            //!< end of the last reception with anything of it
+    double heard_snr_db = 0; //!< of the last block then, in the bandwidth of its mode
     //! Last sign of an application that waits for this peer's turn (prompt_priority).
     std::optional<station_time> prompt_at;
     //! True if on_prompt() was called since the start of our last transmission to it.
