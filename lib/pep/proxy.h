@@ -55,7 +55,11 @@ struct rule {
     size_t max_connections = 0;
     uint8_t service_class = 4; //!< 0 to 7, each gets twice the share of the next one
     uint8_t priority = 0;      //!< STANAG 5066 priority, 0 to 15
-    //! Connections above max_connections. True: they wait, false: they are rejected.
+    //! Limit of this rule for connections accepted here: octets under way to their far
+    //! proxy, which wait for the link or for its confirmation. 0: none.
+    size_t load_max = 0;
+    //! Connections above max_connections or load_max. True: they wait, false: they are
+    //! rejected.
     bool over_waits = false;
     compression compress = compression::automatic; //!< DEFLATE of our own direction
     bool late_accept = false;                      //!< \see action::kind::connected

@@ -117,6 +117,10 @@ public:
     bool make_room(const ip::address& source);
     connection& add(connection_id id, const slep::user_address& far);
     size_t carried_by(size_t rule_index) const;
+    // Octets of all connections under way to a node.
+    size_t load(const s5066::address& node) const;
+    // Whether a rule permits one more local connection with a node.
+    bool has_room(size_t rule_index, const s5066::address& node) const;
     // Whether a node has as many connections here as a rule permits.
     bool is_full_for(const std::optional<size_t>& rule_index,
                      const s5066::address& node) const;

@@ -29,8 +29,7 @@ proxy::impl::judged proxy::impl::judge(const destination& to,
     j.what = r.action;
     if (j.what != rule_action::proxy)
         return j;
-    const bool full =
-        r.max_connections > 0 && carried_by(*j.rule_index) >= r.max_connections;
+    const bool full = j.rule_index && !has_room(*j.rule_index, j.via->node);
     j.wait = full && r.over_waits;
     j.over = over_limit(j.via->node);
     if (j.over != nullptr || (full && !j.wait)) {
@@ -162,6 +161,21 @@ size_t proxy::impl::carried_by(size_t rule_index) const
         }));
 }
 
+size_t proxy::impl::load(const s5066::address& node) const
+{
+    size_t octets = 0;
+    for (const slep::stream_info& s : d_link.list())
+        octets += s.other.node == node ? s.waiting + s.unconfirmed : 0;
+    return octets;
+}
+
+bool proxy::impl::has_room(size_t rule_index, const s5066::address& node) const
+{
+    const rule& r = d_config.rules[rule_index];
+    return (r.max_connections == 0 || carried_by(rule_index) < r.max_connections) &&
+           (r.load_max == 0 || load(node) <= r.load_max);
+}
+
 bool proxy::impl::is_full_for(const std::optional<size_t>& rule_index,
                               const s5066::address& node) const
 {
@@ -184,10 +198,7 @@ void proxy::impl::release_waiting()
             ids.push_back(c.first);
     for (const connection_id id : ids) {
         connection& c = *find(id);
-        // Other rules may have been set since.
-        const rule& now = c.rule_index ? d_config.rules[*c.rule_index] : c.how;
-        if (c.rule_index && now.max_connections > 0 &&
-            carried_by(*c.rule_index) >= now.max_connections)
+        if (c.rule_index && !has_room(*c.rule_index, c.far.node))
             continue;
         --d_waiting;
         begin(c);

@@ -114,6 +114,8 @@ void set(rule& r, const std::string& word, const std::string& key, const std::st
                                       : rule_action::drop;
     } else if (key == "max") {
         r.max_connections = whole<size_t>(word, v, 4096);
+    } else if (key == "load_max") {
+        r.load_max = whole<size_t>(word, v, 1e9);
     } else if (key == "over") {
         r.over_waits = choice(word, v, "wait", "reject");
     } else if (key == "class") {
@@ -140,11 +142,9 @@ void set(rule& r, const std::string& word, const std::string& key, const std::st
         r.outage_max = from_seconds(number(word, v, 1, 30 * day));
     } else {
         fail(word,
-             "port, to, from, node, rate_min, rate_max, action, max, over, class, "
-             "priority, "
-             "compress, accept, tls, names, hold_ms, idle_s or outage_s, each with = and "
-             "a "
-             "value");
+             "port, to, from, node, rate_min, rate_max, action, max, load_max, "
+             "over, class, priority, compress, accept, tls, names, hold_ms, idle_s or "
+             "outage_s, each with = and a value");
     }
 }
 

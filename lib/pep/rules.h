@@ -16,6 +16,8 @@ namespace gr::hf::hfpep {
  *     rate_min=2400 rate_max=9600  data rate of the link, bit/s
  *     action=proxy|ip_client|reject|drop
  *     max=4                        connections of this rule, and of each peer here
+ *     load_max=50000               octets under way, above which no connection of this rule
+ *                                  is made here
  *     over=wait|reject             what happens to more; reject unless said
  *     class=0...7                  each gets twice the share of the next one
  *     priority=0...15              of STANAG 5066

@@ -366,7 +366,8 @@ TEST(rule_words, every_word)
 {
     const auto r = hfpep::parse_rule(
         "port=8000-8099 to=10.0.0.0/8 from=192.168.0.0/16 node=1.2.0.2 rate_min=300 "
-        "rate_max=9600 action=reject max=4 over=wait class=2 priority=9 compress=on "
+        "rate_max=9600 action=reject max=4 load_max=50000 over=wait class=2 priority=9 "
+        "compress=on "
         "accept=late hold_ms=20 idle_s=60 outage_s=300");
     EXPECT_EQ(r.port_first, 8000);
     EXPECT_EQ(r.port_last, 8099);
@@ -377,6 +378,7 @@ TEST(rule_words, every_word)
     EXPECT_EQ(r.rate_max, 9600);
     EXPECT_EQ(r.action, hfpep::rule_action::reject);
     EXPECT_EQ(r.max_connections, 4u);
+    EXPECT_EQ(r.load_max, 50'000u);
     EXPECT_TRUE(r.over_waits && r.compress == hfpep::compression::on && r.late_accept);
     EXPECT_EQ(r.service_class, 2);
     EXPECT_EQ(r.priority, 9);
@@ -391,6 +393,7 @@ TEST(rule_words, every_word)
                              "class=1.5",
                              "priority=16",
                              "max=-1",
+                             "load_max=1e10",
                              "action=maybe",
                              "colour=red",
                              "compress=maybe",

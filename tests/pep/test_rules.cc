@@ -343,6 +343,52 @@ TEST(hfpep_engine, connections_over_the_limit_of_a_rule_wait)
     EXPECT_EQ(n.server(2).got, pattern(500, 2));
 }
 
+TEST(hfpep_engine, connections_wait_or_are_refused_above_a_load)
+{
+    for (const bool waits : { true, false }) {
+        auto ca = to_node("1.0.0.2");
+        ca.routes.insert(ca.routes.begin(),
+                         { ip::prefix("10.9.0.0/16"), "", address("1.0.0.3"), 13 });
+        ca.rules = { hfpep::parse_rule(waits ? "port=21 load_max=5000 over=wait"
+                                             : "port=21 load_max=5000"),
+                     rule{} };
+        two_proxies n(ca);
+        const auto open = [&n](const char* to, uint16_t port, size_t octets) {
+            const auto c = n.a.accept(n.net.now(), to, port);
+            n.a.sockets[c].to_send = pattern(octets, port);
+            n.net.run_for(0.1);
+            return c;
+        };
+        const auto state = [&n](hfpep::connection_id c) {
+            for (const auto& i : n.a.pep.connections())
+                if (i.id == c)
+                    return std::string(i.state);
+            return std::string("none");
+        };
+        const auto small = open("10.1.2.3", 21, 100);
+        EXPECT_EQ(n.a.verdict, rule_action::proxy) << "nothing is under way";
+        const auto bulk = open("10.1.2.3", 80, 200'000);
+        const auto late = open("10.1.2.3", 21, 500);
+        EXPECT_EQ(n.a.verdict, waits ? rule_action::proxy : rule_action::reject);
+        EXPECT_EQ(state(late), waits ? "waiting" : "none");
+        open("10.1.2.3", 22, 10);
+        EXPECT_EQ(n.a.verdict, rule_action::proxy) << "another rule";
+        const auto elsewhere = open("10.9.2.3", 21, 10);
+        EXPECT_EQ(n.a.verdict, rule_action::proxy) << "another station";
+        EXPECT_NE(state(elsewhere), "waiting");
+        EXPECT_EQ(n.a.sockets[small].reset, false);
+        const auto server_got = [&n](size_t octets) {
+            return std::any_of(
+                n.b.connects.begin(), n.b.connects.end(), [&](const auto& c) {
+                    return n.b.sockets.at(c).got.size() == octets;
+                });
+        };
+        ASSERT_TRUE(n.net.run_for(3600, [&] { return server_got(200'000); }));
+        EXPECT_EQ(n.a.sockets[bulk].reset, false);
+        EXPECT_EQ(n.net.run_for(60, [&] { return server_got(500); }), waits);
+    }
+}
+
 TEST(hfpep_engine, other_rules_count_from_then_on)
 {
     auto ca = to_node("1.0.0.2");
