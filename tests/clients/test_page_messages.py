@@ -4,7 +4,9 @@ import json
 import random
 import time
 
+from gnuradio.hf import sis
 from gnuradio.hf.gui import messages
+from gnuradio.hf.sis import coded, s5066
 from gnuradio.hf.system import netns
 import pytest
 from test_web import ask, chromium, live, page, tab, until
@@ -45,6 +47,30 @@ def test_only_the_page_itself_sends(two):
     assert not conversation(two, "1.2.0.1")["list"]
     # Messages are private: the state, which needs no token, does not have them.
     assert "messages" not in json.loads(ask(two[0] + "api/state")[2])["stations"][0]
+
+
+def test_a_coded_file_arrives_and_one_that_stays_incomplete_is_reported(tmp_path):
+    pytest.importorskip("zfec", reason="zfec is missing (Debian: python3-zfec)")
+    with page(tmp_path, "--control", "--inbox", str(tmp_path / "inbox")) as (url, token, at, _):
+        here = url, token
+        assert order(here, "messages", True, "1.2.0.2") == (200, "done\n")
+        with sis.Client(at[0]) as client:
+            client.bind(s5066.SAP_UDOP, 0, sis.service("non_arq"))
+            whole = s5066.bftp_message(b"plan.txt", b"a" * 4000)
+            coded.send(client, "31.255.255.255", whole, 0.0, interval=0)
+            until(lambda: [m["state"] for m in conversation(here, "1.2.0.2")["list"]] ==
+                  ["received"], 60)
+            some = list(coded.groups(s5066.bftp_message(b"part.txt", b"b" * 4000), client.mtu, 0))
+            for u_pdu in some[0] + some[1]:
+                client.send("31.255.255.255", u_pdu, s5066.SAP_UDOP, sis.service("non_arq"))
+            with sis.Client(at[1]) as last:  # arrives after the blocks
+                last.bind(0, 0, sis.service("non_arq"))
+                client.send("31.255.255.255", b"end", 0, sis.service("non_arq"))
+                assert last.next(timeout=60) is not None
+        assert order(here, "messages", False, "1.2.0.2") == (200, "done\n")
+        said = conversation(here, "1.2.0.2")["list"][-1]
+        assert "not written: incomplete, 2 of 8 blocks arrived" == said["state"]
+        assert said["peer"] == "1.2.0.1"
 
 
 def test_a_chat_and_a_file_cross_two_stations(two):

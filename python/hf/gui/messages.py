@@ -101,6 +101,7 @@ class Messages:
                                       sis.service("arq", "node", "in_order")))
                 if self.inbox is not None:
                     clients.append(_bound(self.server, s5066.SAP_RCOP, sis.service("arq")))
+                    clients += _free(self.server, s5066.SAP_UDOP, sis.service("non_arq"))
             except sis.SisError as error:
                 for client in clients:
                     client.close()
@@ -108,14 +109,15 @@ class Messages:
                                  ) from None
             self.failure = ""
             self._stop.clear()
-            receiver = None if self.inbox is None else files.Receiver(
-                clients[1], self.inbox, files.Room(),
-                lambda source, octets, why: self.conversation.add(
+            room = files.Room()
+            receivers = [files.Receiver(
+                client, str(self.inbox), room, lambda source, octets, why: self.conversation.add(
                     "file", "in", source, "", f"not written: {why}", octets) and None)
+                for client in clients[1:]]
             self._threads = [
                 threading.Thread(target=self._guarded, args=(self._run_chat, clients[0]),
                                  daemon=True, name="page chat"),
-                threading.Thread(target=self._guarded, args=(self._run_files, receiver),
+                threading.Thread(target=self._guarded, args=(self._run_files, receivers),
                                  daemon=True, name="page files")]
             for thread in self._threads:
                 thread.start()
@@ -210,33 +212,35 @@ class Messages:
             client.close()
             wire.close("messages were closed")
 
-    def _run_files(self, receiver: Optional[files.Receiver]) -> None:
+    def _run_files(self, receivers: List[files.Receiver]) -> None:
         try:
             while not self._stop.is_set():
-                if receiver is not None:
-                    self._receive(receiver, receiver.client.next(timeout=0.1))
+                for receiver in receivers:
+                    self._receive(receiver, receiver.client.next(timeout=0.05))
                 try:
-                    entry, data = self._files.get(timeout=0.0 if receiver else 0.1)
+                    entry, data = self._files.get(timeout=0.0 if receivers else 0.1)
                 except queue.Empty:
                     continue
                 self.sending = entry["text"]
                 try:
                     self.conversation.set(entry, "sending")
-                    self.conversation.set(entry, self._send(receiver, entry, data))
+                    self.conversation.set(entry, self._send(receivers, entry, data))
                 except (sis.SisError, ValueError) as error:
                     self.conversation.set(entry, f"not delivered: {error}")
                 finally:
                     self.sending, self.unsubmitted = "", 0.0
         finally:
-            if receiver is not None:
+            for receiver in receivers:
                 receiver.client.close()
+                receiver.finish()
 
-    def _send(self, receiver: Optional[files.Receiver], entry: Dict[str, Any], data: bytes) -> str:
+    def _send(self, receivers: List[files.Receiver], entry: Dict[str, Any], data: bytes) -> str:
         """Send a file. Returns the state that it ends in."""
         group = s5066.address(entry["peer"]).is_group()
-        borrowed = receiver.client if receiver is not None and not group else None
-        client = borrowed or _bound(self.server, s5066.SAP_UDOP if group else s5066.SAP_RCOP,
-                                    sis.service("non_arq" if group else "arq"))
+        sap = s5066.SAP_UDOP if group else s5066.SAP_RCOP
+        borrowed = next((r for r in receivers if r.client.sap == sap), None)
+        client = borrowed.client if borrowed is not None else \
+            _bound(self.server, sap, sis.service("non_arq" if group else "arq"))
 
         def goes_on(state: files.Sending) -> None:
             if self._stop.is_set():
@@ -249,8 +253,8 @@ class Messages:
         try:
             result = files.send(client, entry["peer"], entry["text"], data, PATIENCE_S,
                                 repeats=1 if group else 0, progress=goes_on,
-                                other=(lambda p: self._receive(receiver, p)) if borrowed and
-                                receiver is not None else None)
+                                other=None if borrowed is None else
+                                lambda p: self._receive(borrowed, p))
         finally:
             if borrowed is None:
                 client.close()
@@ -263,6 +267,15 @@ class Messages:
         if received is not None:
             self.conversation.add("file", "in", received.source, received.path, "received",
                                   received.octets)
+
+
+def _free(server: str, sap: int, service: Any) -> List[sis.Client]:
+    """A client for a SAP, or none if another program has it, as a gateway that receives
+    broadcasts of mail."""
+    try:
+        return [_bound(server, sap, service)]
+    except sis.SisError:
+        return []
 
 
 def _bound(server: str, sap: int, service: Any) -> sis.Client:

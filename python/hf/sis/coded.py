@@ -15,7 +15,7 @@ import math
 import random
 import struct
 import time
-from typing import Any, Callable, Deque, List, Optional, Tuple
+from typing import Any, Callable, Deque, Iterator, List, Optional, Tuple
 
 from .. import sis
 from . import s5066
@@ -200,26 +200,35 @@ class Collector:
         return message
 
 
+def groups(message: bytes, mtu: int, loss: float, rounds: int = 1) -> Iterator[List[bytes]]:
+    """The U_PDUs of a message, a list for each transmission, with this assumed share of lost
+    transmissions.
+
+    rounds: times the number of groups that are needed, for stations that join late. Raises
+    ValueError if the message is too long, RuntimeError without the library.
+    """
+    p = plan(len(message), mtu, loss)
+    blocks = encode(message, random.getrandbits(32), p)
+    for g in range(rounds * p.groups):
+        first = g % p.all_groups * p.group
+        yield [s5066.rcop_segments(0, i % 256, APP_CODED, blocks[i], mtu)[0]
+               for i in range(first, first + p.group)]
+
+
 def send(client: sis.Client, dst: str, message: bytes, loss: float, rounds: int = 1,
          interval: float = 30.0, progress: Callable[[int, int], None] = lambda sent, all: None,
          wait: Callable[[float], None] = time.sleep) -> int:
-    """Send a message to a group, with this assumed share of lost transmissions.
+    """Send a message to a group, as groups() says.
 
-    client: bound to SAP_UDOP. rounds: times the number of groups that are needed, for stations
-    that join late. interval: seconds between two groups, so that each has a transmission of its
-    own. progress: called with the number of groups sent, and of all. Returns the octets
-    submitted. Raises ValueError if the message is too long, RuntimeError without the library.
+    client: bound to SAP_UDOP. interval: seconds between two groups, so that each has a
+    transmission of its own. progress: called with the number of groups sent, and of all. Returns
+    the octets submitted.
     """
-    p = plan(len(message), client.mtu, loss)
-    blocks = encode(message, random.getrandbits(32), p)
-    octets = 0
-    for g in range(rounds * p.groups):
+    all_groups = list(groups(message, client.mtu, loss, rounds))
+    for g, u_pdus in enumerate(all_groups):
         if g > 0:
             wait(interval)
-        first = g % p.all_groups * p.group
-        for i in range(first, first + p.group):
-            u_pdu = s5066.rcop_segments(0, i % 256, APP_CODED, blocks[i], client.mtu)[0]
+        for u_pdu in u_pdus:
             client.send(dst, u_pdu, client.sap, sis.service("non_arq"))
-            octets += len(u_pdu)
-        progress(g + 1, rounds * p.groups)
-    return octets
+        progress(g + 1, len(all_groups))
+    return sum(len(u) for u_pdus in all_groups for u in u_pdus)
