@@ -237,9 +237,13 @@ def test_a_bounce_of_the_mail_server_goes_over_hf_and_is_not_bounced(stations):
     assert not stations.sinks["A"].mails and len(stations.sinks["B"].mails) == 1
 
 
-def test_a_broadcast_is_delivered_without_any_answer(stations):
+@pytest.mark.parametrize("loss", [0, 20])
+def test_a_broadcast_is_delivered_without_any_answer(stations, loss):
+    if loss:
+        pytest.importorskip("zfec", reason="zfec is missing (Debian: python3-zfec)")
     table = stations.settings("A", receive=[])
-    table.route = [station.MailRoute("fleet.example", "31.255.255.255", "broadcast", repeats=1)]
+    table.route = [station.MailRoute("fleet.example", "31.255.255.255", "broadcast", repeats=1,
+                                     loss=loss, interval_s=0.5)]
     near = stations.start("A", table)
     far = stations.settings("B", receive=["broadcast"])
     far.domains.append("fleet.example")

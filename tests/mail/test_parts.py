@@ -180,6 +180,106 @@ def test_damaged_sessions_and_answers():
 
 # --- CFTP and broadcasts ------------------------------------------------------------------------
 
+
+class BroadcastWork:
+    """What a carrier of broadcasts asks of its gateway."""
+
+    name = "ship.example"
+    settings = station.Mail(max_octets=10000)
+
+    def __init__(self, route):
+        self.route, self.arrived, self.done, self.lines = route, [], {}, []
+
+    def broadcast(self, node):
+        assert node == self.route.node
+        return self.route
+
+    def data(self, mail):
+        return MAIL.data * 40
+
+    def settled(self, mail, outcome):
+        self.done[mail.id] = outcome
+
+    def check(self, recipient):
+        return None
+
+    def receive(self, node, protocol, arrived):
+        self.arrived.append(arrived.mail)
+
+    def decide(self, arrived, wait_s):
+        pass
+
+    def file_number(self, node):
+        return 1
+
+    def say(self, text):
+        self.lines.append(text)
+
+
+class UdopClient:
+    mtu = s5066.MTU
+
+
+def sent_broadcast(route, mails):
+    """What a carrier submits at each interval of 30 s."""
+    work = BroadcastWork(route)
+    near = broadcast.BroadcastCarrier(work, "127.0.0.1:1")
+    near.client = UdopClient()
+    near.start_exchange(route.node, mails)
+    found = []
+    for k in range(1000):
+        if near._submissions:
+            assert {s.mode.retransmissions for s in near._submissions} == {
+                0 if route.loss else route.repeats}
+            found.append([s.u_pdu for s in near._submissions])
+            near._submissions.clear()
+        near.tick(30.0 * k)
+    assert not near.exchanges
+    return work, found
+
+
+def envelopes(count):
+    return [Envelope(f"m{k}", "a@ship.example", ["all@fleet.example"], "31.255.255.255",
+                     "broadcast", 400, 0.0) for k in range(count)]
+
+
+def test_a_mail_to_all_arrives_at_three_receivers_of_which_each_loses_a_fifth():
+    pytest.importorskip("zfec", reason="zfec is missing (Debian: python3-zfec)")
+    route = station.MailRoute("fleet.example", "31.255.255.255", "broadcast", loss=20)
+    draw, lost = random.Random(1), 0
+    for _ in range(100):
+        work, groups = sent_broadcast(route, envelopes(2))
+        assert set(work.done) == {"m0", "m1"} and len(groups) == 2 * 17
+        for _ in range(3):
+            far = BroadcastWork(route)
+            receiver = broadcast.BroadcastCarrier(far, "127.0.0.1:1")
+            for u_pdus in groups:
+                if draw.random() >= 0.2:
+                    for u_pdu in u_pdus:
+                        receiver.arrived("1.2.0.1", u_pdu)
+            lost += 2 - len(far.arrived)
+            assert all(m.data == MAIL.data * 40 for m in far.arrived)
+    # 99.9 % are promised: 600 mails lose more than 4 with a probability of 0.0004.
+    assert lost <= 4, f"{lost} of 600 mails are missing"
+
+
+def test_mails_that_cannot_be_coded_are_returned():
+    pytest.importorskip("zfec", reason="zfec is missing (Debian: python3-zfec)")
+    route = station.MailRoute("fleet.example", "31.255.255.255", "broadcast", loss=90)
+    work = BroadcastWork(route)
+    work.data = lambda mail: b"x" * 1_000_000
+    near = broadcast.BroadcastCarrier(work, "127.0.0.1:1")
+    near.client = UdopClient()
+    near.start_exchange(route.node, envelopes(1))
+    assert [r.code for r in work.done["m0"].values()] == [552] and not near.exchanges
+
+
+def test_without_loss_a_broadcast_has_copies():
+    route = station.MailRoute("fleet.example", "31.255.255.255", "broadcast", repeats=3)
+    work, groups = sent_broadcast(route, envelopes(1))
+    assert len(groups) == 1 and set(work.done) == {"m0"}
+
+
 def test_cftp_has_the_fields_of_f_14_5():
     file = cftp.file_of("abc1", MAIL)
     assert gzip.decompress(file) == (

@@ -13,7 +13,7 @@ from typing import Any, Deque, Dict, List, Optional
 
 from .. import sis
 from ..sis import s5066
-from ..station.station_tables import Mail as Settings
+from ..station.station_tables import Mail as Settings, MailRoute
 from . import policy
 from .hmtp import Mail, Outcome, Reply, Transaction
 from .spool import Envelope
@@ -109,8 +109,8 @@ class Work:
         restart: a late acknowledgement is not mistaken for one of another file."""
         raise NotImplementedError
 
-    def repeats(self, node: str) -> int:
-        """How often U_PDUs of a broadcast are repeated."""
+    def broadcast(self, node: str) -> MailRoute:
+        """The route of a broadcast."""
         raise NotImplementedError
 
     def reached(self, node: str) -> None:

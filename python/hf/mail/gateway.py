@@ -224,10 +224,10 @@ class Gateway(Work):
                 pass  # a full disk: the number matters only after a restart
             return self._number
 
-    def repeats(self, node: str) -> int:
-        """Further copies of the U_PDUs of a broadcast."""
-        return next((r.repeats for r in self.settings.route
-                     if r.node == node and r.protocol == "broadcast"), 0)
+    def broadcast(self, node: str) -> MailRoute:
+        """The route of a broadcast."""
+        return next(r for r in self.settings.route
+                    if r.node == node and r.protocol == "broadcast")
 
     def _node(self, node: str) -> "_Node":
         return self._nodes.setdefault(node, _Node())

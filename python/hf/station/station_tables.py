@@ -216,12 +216,18 @@ class MailRoute:
     protocol: hmtp (SMTP in one block, an answer for each recipient), cftp (compressed), or
     broadcast (batch-SMTP without any answer).
     repeats: further copies of a broadcast.
+    loss: instead of copies, a broadcast goes in erasure-coded blocks, with which 99.9 % of the
+    receivers get a mail if this share of the transmissions is lost, in percent. Only gateways of
+    this project read them (python3-zfec on both sides). 0: copies.
+    interval_s: time between two transmissions of blocks.
     """
 
     domain: str = ""
     node: str = ""
     protocol: str = "hmtp"
     repeats: int = whole_number(2, 0, 15)
+    loss: float = field(default=0.0, metadata={"range": (0, 90)})
+    interval_s: float = field(default=30.0, metadata={"range": (0, 3600)})
 
     def check(self) -> None:
         """Raise StationError for a missing key or an unknown protocol."""
