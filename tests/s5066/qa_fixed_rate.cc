@@ -21,7 +21,9 @@ constexpr auto ack = fixed_rate_policy::acknowledgement;
 
 // The slow mode is the first choice for acknowledgements.
 struct policy : fixed_rate_policy {
-    policy() : fixed_rate_policy(data, { slow, fast }, {}, lost_ack_s) {}
+    policy() : fixed_rate_policy(data, { slow, fast }, {}, lost_ack_s, slower_acks(data))
+    {
+    }
 
     mode answer(address to = peer)
     {
@@ -29,6 +31,15 @@ struct policy : fixed_rate_policy {
         c.peer = to;
         c.ack_only = true;
         return choose({}, c);
+    }
+    // The peer is heard once. again: it repeats what was acknowledged.
+    void hear_once(bool again)
+    {
+        reception r;
+        r.m = data;
+        r.block_snr_db = { 30.0 };
+        r.again = again;
+        on_reception({}, peer, r);
     }
     // The peer is heard four times.
     void hear(const std::vector<double>& snr_db, double good_share = 1)
@@ -59,6 +70,50 @@ std::optional<double> snr_for_fast_without_fading()
 }
 
 } // namespace
+
+TEST(fixed_rate, acknowledgements_that_are_not_heard_go_slower)
+{
+    const auto names = [](const char* of) {
+        std::string all;
+        for (const mode& m : slower_acks(mode::parse(of)))
+            all += m.to_string() + " ";
+        return all;
+    };
+    EXPECT_EQ(
+        names("4539-9600S"),
+        "4539-4800US 4539-2400S 4539-1200S 4539-600S 4539-300S 4539-150S 4539-75S ");
+    EXPECT_EQ(names("4539-75L"), "");
+    policy p;
+    p.hear({ 30 });
+    const auto usual = p.answer();
+    p.hear_once(false);
+    EXPECT_EQ(p.answer(), usual);
+    const auto lost = [&p](unsigned count) {
+        for (unsigned k = 0; k < count; ++k) {
+            p.hear_once(true);
+            p.answer();
+        }
+        return p.answer();
+    };
+    EXPECT_EQ(lost(1), usual) << "one may have met another call";
+    EXPECT_EQ(lost(1), mode::parse("4539-600S"));
+    EXPECT_EQ(lost(2), mode::parse("4539-300S"));
+    // A peer that is heard again without an answer between tells nothing.
+    p.hear_once(false);
+    for (int k = 0; k < 5; ++k)
+        p.hear_once(true);
+    EXPECT_EQ(p.answer(), mode::parse("4539-300S"));
+    for (int k = 0; k < 32; ++k) {
+        p.hear_once(false);
+        EXPECT_EQ(p.answer(),
+                  k < 14   ? mode::parse("4539-300S")
+                  : k < 30 ? mode::parse("4539-600S")
+                           : usual)
+            << k;
+    }
+    lost(40);
+    EXPECT_EQ(p.answer(), mode::parse("4539-75S")) << "the slowest";
+}
 
 TEST(fixed_rate, an_acknowledgement_costs_its_time_and_that_of_its_losses)
 {

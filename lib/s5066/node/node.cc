@@ -97,8 +97,11 @@ void node::impl::set_mode(const std::string& m)
         // The mode is what both sides have agreed where the rate changes by EOW.
         const auto messages =
             d_node.config.drc ? std::vector<gr::hf::mode>() : shorter_interleavers(data);
+        const auto slower = d_node.config.drc || d_node.config.ack_mode != "auto"
+                                ? std::vector<gr::hf::mode>()
+                                : slower_acks(data);
         d_node.modes.policy =
-            std::make_unique<fixed_rate_policy>(data, acks, messages, lost_ack_s);
+            std::make_unique<fixed_rate_policy>(data, acks, messages, lost_ack_s, slower);
     }
     d_node.modes.adaptive = range.has_value();
     d_node.config.mode = m;

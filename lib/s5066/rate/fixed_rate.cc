@@ -20,6 +20,11 @@ constexpr size_t beside_octets = 60;
 constexpr double noticed_s = 0.7;
 // Messages that wait at most after failures of shorter interleavers.
 constexpr unsigned max_wait = 64;
+// Acknowledgements lost in a row until the next ones are slower. One may have met another call.
+constexpr unsigned fall_after = 2;
+// Acknowledgements heard at the far side until a faster mode is tried. If none gets through
+// there, this loses two of 18, and a turn with a lost one takes a tenth longer.
+constexpr unsigned climb_after = 16;
 // Octets of a usual data D_PDU.
 constexpr size_t data_octets = 250;
 // If more than this share is lost beyond what noise alone explains, the channel fades.
@@ -72,6 +77,27 @@ mode default_ack_mode(const mode& data)
     return data;
 }
 
+std::vector<mode> slower_acks(const mode& data)
+{
+    const auto standard = [](const mode& m) {
+        return kernel::family_of(m).link.many_bandwidths;
+    };
+    auto all = mode::all();
+    std::stable_sort(
+        all.begin(), all.end(), [](auto& a, auto& b) { return a.rate_bps > b.rate_bps; });
+    std::vector<mode> list;
+    int limit = data.rate_bps / 2;
+    for (const mode& m : all)
+        if (m.rate_bps <= limit && m.bandwidth_hz == data.bandwidth_hz &&
+            standard(m) == standard(data) && m.reading == data.reading &&
+            m.constraint_length == data.constraint_length && m.il != interleaver::none &&
+            m == default_ack_mode(m)) {
+            list.push_back(m);
+            limit = m.rate_bps / 2;
+        }
+    return list;
+}
+
 std::vector<mode> shorter_interleavers(const mode& data)
 {
     const auto block_s = [](const mode& m) {
@@ -92,9 +118,10 @@ std::vector<mode> shorter_interleavers(const mode& data)
 fixed_rate_policy::fixed_rate_policy(const mode& data,
                                      std::vector<mode> acks,
                                      std::vector<mode> messages,
-                                     double lost_ack_s)
+                                     double lost_ack_s,
+                                     std::vector<mode> slower)
     : d_data(data), d_acks(std::move(acks)), d_messages(std::move(messages)),
-      d_call(d_acks.front()), d_lost_ack_s(lost_ack_s)
+      d_slower(std::move(slower)), d_call(d_acks.front()), d_lost_ack_s(lost_ack_s)
 {
     const auto length_s = [](const mode& m) {
         return to_seconds(kernel::timing_of(m).block_end(0));
@@ -159,6 +186,11 @@ mode fixed_rate_policy::choose(station_time, const tx_context& c)
     if (it == d_stations.end())
         return !c.ack_only ? d_data : d_stations.empty() ? d_call : d_acks.front();
     station& s = it->second;
+    s.answered = c.ack_only;
+    if (c.ack_only && s.fallen > 0) {
+        d_why = mode_reason::silence;
+        return d_slower[s.fallen - 1];
+    }
     if (c.ack_only)
         return d_acks.size() == 1 ? d_acks.front() : cheapest(s, acknowledgement, d_acks);
     const mode m = message_mode(s, c);
@@ -187,12 +219,27 @@ void fixed_rate_policy::on_silence(station_time, address peer)
     s.wait = std::min(2 * s.wait, max_wait);
 }
 
+void fixed_rate_policy::note_answer(station& s, bool lost) const
+{
+    s.heard_there = lost ? 0 : s.heard_there + 1;
+    s.lost_there = lost ? s.lost_there + 1 : 0;
+    if (s.lost_there >= fall_after)
+        s.fallen = std::min(s.fallen + 1, d_slower.size());
+    else if (s.fallen > 0 && s.heard_there >= climb_after)
+        --s.fallen;
+    else
+        return;
+    s.heard_there = s.lost_there = 0;
+}
+
 void fixed_rate_policy::on_reception(station_time, address peer, const reception& r)
 {
     if (!r.read || r.block_snr_db.empty() ||
         (d_stations.size() >= max_stations && d_stations.count(peer.raw()) == 0))
         return;
     station& s = d_stations[peer.raw()];
+    if (std::exchange(s.answered, false))
+        note_answer(s, r.again);
     s.in.on_blocks(r.m, r.block_snr_db);
     const auto& curves = measured_block_errors(steady);
     if (curves.has(r.m)) {

@@ -9,6 +9,10 @@ namespace gr::hf::s5066 {
 //! The modes of the rate of \p data with shorter interleavers.
 std::vector<mode> shorter_interleavers(const mode& data);
 
+//! Modes for acknowledgements of \p data in the same standard and bandwidth, each at most
+//! half as fast as the one before.
+std::vector<mode> slower_acks(const mode& data);
+
 /*! \brief Uses one rate for data. For acknowledgements it uses the mode out of a few that
  *         costs the least time.
  *
@@ -21,6 +25,9 @@ std::vector<mode> shorter_interleavers(const mode& data);
  * (measured_block_errors()), at the SNR at which the peer is heard. The channel is the
  * one without fading. It is Poor if the level changes from block to block, or if more is
  * lost than without fading.
+ *
+ * The way back may be worse than the way here. So after two acknowledgements in a row that
+ * were not heard the next ones go in a slower mode. After 16 that were heard a faster one is tried.
  */
 class fixed_rate_policy : public rate_policy
 {
@@ -30,11 +37,13 @@ public:
      *         been heard
      *  \param messages modes of messages that do not fill a block, beside \p data
      *  \param lost_ack_s cost of a lost acknowledgement, in seconds
+     *  \param slower modes of acknowledgements where those of \p acks are not heard
      */
     fixed_rate_policy(const mode& data,
                       std::vector<mode> acks,
                       std::vector<mode> messages,
-                      double lost_ack_s);
+                      double lost_ack_s,
+                      std::vector<mode> slower = {});
     mode choose(station_time now, const tx_context& c) override;
     mode_reason why() const override { return d_why; }
     void on_reception(station_time now, address peer, const reception& r) override;
@@ -69,7 +78,12 @@ private:
         std::optional<mode> sent_shorter; // the message under way
         unsigned wait = 1;                // messages in the data mode after a failure
         unsigned waits_left = 0;
+        bool answered = false; // by our last transmission, an acknowledgement alone
+        size_t fallen = 0;     // steps down in d_slower
+        // Acknowledgements in a row since the last step, heard there and lost.
+        unsigned heard_there = 0, lost_there = 0;
     };
+    void note_answer(station& s, bool lost) const;
     mode message_mode(station& s, const tx_context& c) const;
     mode cheapest(const station& s, const message& what, std::vector<mode> modes) const;
     const char* channel_of(const station& s) const;
@@ -77,6 +91,7 @@ private:
     mode d_data;
     std::vector<mode> d_acks;
     std::vector<mode> d_messages;
+    std::vector<mode> d_slower;
     mode d_call; // until somebody was heard: long enough to be noticed in a collision
     double d_lost_ack_s;
     std::map<uint32_t, station> d_stations; // by raw address
