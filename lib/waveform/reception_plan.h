@@ -22,6 +22,13 @@ struct synchroniser_plan {
     //! Window of delays, s: 5.4 ms before the first path seen and 7 ms after it (5 ms of
     //! Table XVI and the pulse on both sides).
     double window_s = 0.0125;
+    /*! \brief Window of a transmission whose first symbols show a path outside of
+     *         window_s, s; 0: paths out there are not looked for.
+     */
+    double wide_window_s = 0;
+    //! Residual power on a delay that makes it a path out there, relative to noise:
+    //! exp(-14) of 90 delays, by chance at one in 13000 transmissions.
+    float path_outside = 14;
     //! Part of the window before the first path: an earlier path may be in a fade.
     double lead_s = 0.0054;
     //! Longest delay received: the first path may be this long before the strongest.

@@ -162,12 +162,9 @@ std::optional<verdict> acquisition::read_stretch(const sample_buffer& in)
     // The channel costs most of the time: measure it only of what is within the range.
     if (place && std::abs(place->hz) > d_max_offset_hz)
         return verdict::rejected;
-    const auto s =
-        place ? d_synchroniser.run(in,
-                                   *place,
-                                   sought.fixed,
-                                   d_family->patterns[d_candidate.pattern].periodic)
-              : std::nullopt;
+    const bool periodic = d_family->patterns[d_candidate.pattern].periodic;
+    auto s =
+        place ? d_synchroniser.run(in, *place, sought.fixed, periodic) : std::nullopt;
     if (!s)
         return d_reader->read_nothing();
     if (!d_hz)
@@ -177,8 +174,12 @@ std::optional<verdict> acquisition::read_stretch(const sample_buffer& in)
     const verdict v = d_reader->read(match(in, *s));
     if (v == verdict::found && fits_beyond(in, start, *s))
         return verdict::rejected;
-    if (v == verdict::found || v == verdict::maybe)
+    if (v == verdict::found || v == verdict::maybe) {
+        // A periodic pattern shows a late path at a wrong delay, too.
+        if (!periodic)
+            d_synchroniser.widen(*s, in, sought.fixed);
         take(d_reader->meaning(), *s);
+    }
     return v;
 }
 

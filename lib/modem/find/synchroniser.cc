@@ -153,7 +153,9 @@ int64_t synchroniser::reach(size_t fixed, size_t symbols) const
 
 int64_t synchroniser::reach_before() const
 {
-    return row_samples * (d_search + std::max(room, d_lead + room_before_fit)) +
+    const int64_t wide = std::max(d_taps, d_grid.half_symbols(d_plan->wide_window_s));
+    return row_samples *
+               (d_search + std::max(room, wide - d_taps + d_lead + room_before_fit)) +
            half_symbol_stream::half_span;
 }
 
@@ -362,6 +364,62 @@ std::optional<synchronised> synchroniser::run(const sample_buffer& in,
     return s;
 }
 
+void synchroniser::widen(synchronised& s,
+                         const sample_buffer& in,
+                         const values& fixed) const
+{
+    const int64_t wide = d_grid.half_symbols(d_plan->wide_window_s);
+    if (wide <= d_taps || wide > static_cast<int64_t>(dense_delays))
+        return;
+    const int64_t more = wide - d_taps;
+    const auto rows = static_cast<int64_t>(2 * fixed.size());
+    half_symbol_stream y(d_grid, s.origin, -room_before_fit, s.hz);
+    y.run(in, rows + room_behind_fit);
+    if (y.end() < rows + room_behind_fit)
+        return;
+    const local_beliefs b(-more, rows, static_cast<size_t>(wide), beliefs_of(fixed));
+    const values signal = known_signal(b, -wide, rows + more);
+    const auto sent = [&signal, wide](int64_t row, int64_t tap) {
+        return signal[static_cast<size_t>(row - tap + wide)];
+    };
+    values left(y.at(0), y.at(rows - 1) + 1);
+    float noise = 0, power_in = 0;
+    for (int64_t i = 0; i < rows; ++i) {
+        value& e = left[static_cast<size_t>(i)];
+        power_in += std::norm(e) / static_cast<float>(rows);
+        for (int64_t k = 0; k < d_taps; ++k)
+            if (const value g = s.taps[static_cast<size_t>(k)]; g != value{})
+                e -= g * sent(i, k);
+        noise += std::norm(e) / static_cast<float>(rows);
+    }
+    float most = 0;
+    int64_t at = 0;
+    for (int64_t k = -more; k < wide; ++k) {
+        value sum = 0;
+        float own = 1e-20f;
+        for (int64_t i = 0; i < rows; ++i) {
+            sum += std::conj(sent(i, k)) * left[static_cast<size_t>(i)];
+            own += std::norm(sent(i, k));
+        }
+        if ((k < 0 || k >= d_taps) && std::norm(sum) > most * own) {
+            most = std::norm(sum) / own;
+            at = k;
+        }
+    }
+    if (most < d_plan->path_outside * noise_colour * noise)
+        return;
+    synchronised w = s;
+    w.taps.clear();
+    if (at < 0)
+        w.origin -= static_cast<double>(row_samples * more);
+    w.profile.assign(static_cast<size_t>(wide), power_in / 4);
+    const auto known = static_cast<float>(std::count_if(
+        fixed.begin(), fixed.end(), [](const value& v) { return v != value{}; }));
+    estimate(w, in, fixed, known, power_in);
+    if (!w.taps.empty())
+        s = std::move(w);
+}
+
 // Taps, profile, noise and gain, from a first profile. No taps if samples are missing.
 void synchroniser::estimate(synchronised& s,
                             const sample_buffer& in,
@@ -399,12 +457,13 @@ void synchroniser::estimate_all(synchronised& s,
 {
     const auto rows = static_cast<int64_t>(2 * fixed.size());
     const belief_function beliefs = beliefs_of(fixed);
+    const size_t taps = s.profile.size();
     for (int round = 0; round < d_plan->rounds; ++round) {
         float residual = 0;
         s.taps =
             estimate_static(y.at(0), 0, 0, rows, beliefs, s.profile, s.noise, &residual);
         float freedom = 0;
-        for (size_t k = 0; k < taps(); ++k) {
+        for (size_t k = 0; k < taps; ++k) {
             const float information = known / std::max(s.noise, 1e-20f);
             const float posterior =
                 1 / (1 / std::max(s.profile[k], 1e-20f) + information);

@@ -85,6 +85,16 @@ public:
                                     const std::vector<std::complex<float>>& fixed,
                                     bool periodic) const;
 
+    /*! \brief Look for paths outside of the window in what run() left of the fixed
+     *         symbols, and measure the channel again in a wider window if there are any.
+     *  \details Known symbols that repeat themselves, as probes do, show a path at several
+     *  delays. A long preamble shows it at one. So later looks only need to believe this
+     *  profile.
+     */
+    void widen(synchronised& s,
+               const sample_buffer& in,
+               const std::vector<std::complex<float>>& fixed) const;
+
 private:
     using value = std::complex<float>;
     using values = std::vector<value>;

@@ -176,6 +176,8 @@ const family_reception* reception(int bandwidth_hz)
               0,
               beyond_hz },
         };
+        // An echo of 12 ms, and the pulse on both sides.
+        f.synchroniser.wide_window_s = 0.01875;
         f.reader = [](size_t pattern, const reading_options&) {
             return std::make_unique<words_reader>(pattern);
         };

@@ -236,6 +236,8 @@ const family_reception* reception(int bandwidth_hz)
                          search_step_hz,
                          segment_symbols,
                          false } };
+        // An echo of 12 ms, and the pulse on both sides.
+        f.synchroniser.wide_window_s = 0.01875;
         f.reader = [](size_t, const reading_options& o) {
             return std::make_unique<segment_reader>(o);
         };
