@@ -184,6 +184,7 @@ private:
     std::unique_ptr<burst_tracker> d_tracker;
     std::optional<resumption> d_resumption; // of the transmission, after a hole
     int64_t d_missed_from = -1;             // symbol after which one was looked for
+    double d_resumed_after = -1;            // input sample after which one was found
     std::optional<ending> d_ending;
     int64_t d_judged_after = 0;                // samples
     std::optional<incoming_message> d_message; // of the transmission
@@ -291,6 +292,7 @@ void burst_receiver::impl::begin(acquired a)
     d_tracker = tracker_of(a);
     d_resumption.reset();
     d_missed_from = -1;
+    d_resumed_after = -1;
     d_judged_after = d_grid.samples(a.plan->judged_after_s);
     d_message.emplace(*a.waveform, a.snr_db);
     d_held.clear();
@@ -321,7 +323,9 @@ std::unique_ptr<burst_tracker> burst_receiver::impl::tracker_of(const acquired& 
 }
 
 /* Samples may be missing where the signal disappeared. Then it continues at another
- * place, which is searched for once. A new preamble has priority. */
+ * place, which is searched for once. A new preamble has priority. The samples since are
+ * read again from that place. So a second place must come after a later frame: two echoes
+ * could otherwise be taken for each other's continuation for ever. */
 bool burst_receiver::impl::step_resume()
 {
     if (!d_tracker || d_found)
@@ -329,6 +333,9 @@ bool burst_receiver::impl::step_resume()
     if (!d_resumption) {
         const int64_t good = d_tracker->last_good_symbol();
         if (good == d_missed_from || d_tracker->present() || !d_tracker->heard())
+            return false;
+        const auto frame = static_cast<int64_t>(d_message->waveform().frame_symbols());
+        if (d_resumed_after >= 0 && d_tracker->sample_of(good - frame) < d_resumed_after)
             return false;
         const auto a = d_tracker->followed();
         if (!a)
@@ -339,8 +346,10 @@ bool burst_receiver::impl::step_resume()
     const auto state = d_resumption->advance(d_in);
     if (state == resumption::state::pending)
         return false;
-    if (state == resumption::state::found)
+    if (state == resumption::state::found) {
+        d_resumed_after = d_tracker->sample_of(d_missed_from);
         resume(acquired(d_resumption->result()));
+    }
     d_resumption.reset();
     return true;
 }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Echoes later than the usual window of delays. */
 #include "modem/loopback.h"
+#include "waveform/families/high_rate/reception.h"
 #include "waveform/timing.h"
 
 #include <gtest/gtest.h>
@@ -68,3 +69,21 @@ INSTANTIATE_TEST_SUITE_P(
                     echo_row{ "4539-3200S", "paths=0:-6:0,12:0:0 snr=25" },
                     echo_row{ "4539-9600S", "paths=0:0:0,8:-6:0 snr=25" },
                     echo_row{ "4539-9600S", "paths=0:0:0,12:-6:0 snr=25" }));
+
+/* With probes that repeat after 6.7 ms, each of two paths that are farther apart than the
+ * window looks like the other's continuation after a hole. The receiver went from one to
+ * the other and back for ever, over the same samples. */
+TEST(long_echoes, end_even_without_a_wider_window)
+{
+    family_reception narrow = *high_rate::reception(3000);
+    narrow.synchroniser.wide_window_s = 0;
+    const mode m = mode::parse("4539-3200S");
+    const sent s = made(m, 8, "paths=0:0:0.2,8:0:0.2 snr=25", 5002);
+    burst_receiver rx({}, { &narrow });
+    const auto got = loopback::receive(rx, s.on_air);
+    ASSERT_FALSE(got.empty());
+    EXPECT_EQ(got[0].start->m, m);
+    // Each frame is read again at most once.
+    const auto blocks = s.octets.size() / timing_of(m).octets_in(1);
+    EXPECT_LE(rx.counters().blocks, 10 * blocks);
+}
