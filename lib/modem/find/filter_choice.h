@@ -37,8 +37,6 @@ public:
     void forget_before(int64_t i) { d_other.drop_before(i); }
     //! Forgets the samples, but not what was learned. The next one is sample \p next.
     void restart(int64_t next);
-    //! True if the filter is undone.
-    bool undone() const { return d_undone && d_whitener.active(); }
 
 private:
     symbol_grid d_grid;
