@@ -72,6 +72,42 @@ TEST(adaptive_rate, the_advised_mode_is_tried_again_after_eight_others)
     EXPECT_EQ(p.why(), mode_reason::advice_fails);
 }
 
+TEST(adaptive_rate, a_group_gets_the_fastest_mode_that_all_stations_heard_receive)
+{
+    policy p;
+    const auto to_group = [&p] {
+        tx_context c;
+        c.peer = address("16.0.0.1");
+        c.backlog_octets = 100000;
+        return p.choose({}, c);
+    };
+    const mode unknown = to_group();
+    EXPECT_EQ(p.why(), mode_reason::nothing_known);
+    const auto hear = [&p](const char* who, double snr_db) {
+        reception r = heard("4539-2400S");
+        r.block_snr_db.assign(20, snr_db);
+        r.doppler_hz = 0.0;
+        for (int k = 0; k < 5; ++k)
+            p.on_reception({}, address(who), r);
+    };
+    hear("1.2.0.2", 30);
+    const mode near = to_group();
+    EXPECT_EQ(p.why(), mode_reason::own_estimate);
+    EXPECT_GT(near.rate_bps, 4800);
+    hear("1.2.0.3", 9);
+    const mode all = to_group();
+    EXPECT_LT(needed_db(all), 9);
+    EXPECT_GT(all.rate_bps, unknown.rate_bps);
+    EXPECT_LT(all.rate_bps, near.rate_bps);
+    hear("1.2.0.4", -2);
+    EXPECT_LT(needed_db(to_group()), -2);
+    // What one of them is sent alone does not change.
+    tx_context c;
+    c.peer = address("1.2.0.2");
+    c.backlog_octets = 100000;
+    EXPECT_GE(p.choose({}, c).rate_bps, near.rate_bps);
+}
+
 TEST(adaptive_rate, falls_by_6_db_more_after_each_silence)
 {
     for (unsigned silences = 1; silences <= 3; ++silences) {

@@ -83,6 +83,10 @@ bool fades_fast(const rate_estimator& e)
     return e.known() && e.class_probability(ten_hertz) > 0.5;
 }
 
+// Share of the blocks of a transmission to a group that each station is to receive. One choice,
+// not swept: repeats and coded blocks are made for losses of 10 to 30 %.
+constexpr double group_success = 0.9;
+
 } // namespace
 
 adaptive_rate_policy::adaptive_rate_policy(const rate_range& range, unsigned window)
@@ -179,6 +183,10 @@ mode adaptive_rate_policy::data_mode(const station& s, const tx_context& c)
         d_why = mode_reason::own_estimate;
         return s.out.best(s.proven ? modes_for(s).ladder : within_reach(s));
     }
+    if (const auto m = c.peer.is_group() ? group_mode() : std::nullopt) {
+        d_why = mode_reason::own_estimate;
+        return *m;
+    }
     d_why = mode_reason::nothing_known;
     // Nothing is known: a rate that works on most channels.
     const auto& modes = modes_for(s).data;
@@ -188,6 +196,29 @@ mode adaptive_rate_policy::data_mode(const station& s, const tx_context& c)
         found = robust && !is_long(m) && m.rate_bps > found->rate_bps ? &m : found;
     }
     return *found;
+}
+
+// Nobody of a group answers. Of its stations those are known that were heard.
+std::optional<mode> adaptive_rate_policy::group_mode() const
+{
+    std::optional<mode> best;
+    double success_of_best = 0;
+    bool any = false;
+    for (const mode& m : d_common.data) {
+        double success = 1;
+        for (const auto& [raw, s] : d_stations)
+            if (s.out.known()) {
+                any = true;
+                success = std::min(success, s.out.block_success(m));
+            }
+        const bool better = !best || m.rate_bps > best->rate_bps ||
+                            (m.rate_bps == best->rate_bps && success > success_of_best);
+        if (any && success >= group_success && better) {
+            best = m;
+            success_of_best = success;
+        }
+    }
+    return best || !any ? best : d_common.lowest;
 }
 
 // The channel is similar in both directions, but noise and power may differ. The peer's

@@ -17,7 +17,8 @@ namespace gr::hf::s5066 {
  * Each station advises its peers, in any D_PDU, of the mode in which it would receive
  * best. The sender follows within its own range. It falls back at once when the peer does
  * not answer, and asks with a short transmission. Peers that send no advice are judged by
- * the SNR of their signal and by their acknowledgements. A peer that has not shown that
+ * the SNR of their signal and by their acknowledgements. A group gets the fastest mode
+ * that every station heard so far is expected to receive. A peer that has not shown that
  * it reads more gets the common modes of the range alone (rate_range::common_modes()).
  */
 class adaptive_rate_policy : public rate_policy
@@ -78,6 +79,7 @@ private:
     };
 
     mode data_mode(const station& s, const tx_context& c);
+    std::optional<mode> group_mode() const;
     mode message_mode(const station& s, const tx_context& c, const mode& bulk) const;
     std::vector<mode> robust_modes(const station& s) const;
     static double answer_limit_db(const station& s);
