@@ -98,15 +98,19 @@ def test_samples_that_come_too_slowly_are_told(tmp_path, kind):
         loop.play(0.1 * np.ones(48000), 5000)
         until(lambda: loop.air.get(0, "bursts") == 2)
         loop.air.put(0, "slow", 1500)
-        until(lambda: loop.events.num_messages() > 0)
-        event = pmt.to_python(pmt.car(loop.events.get_message(0)))
+
+        # On a busy host the first one may be late, too, which is told as well.
+        def told():
+            events = [pmt.to_python(pmt.car(loop.events.get_message(k)))
+                      for k in range(loop.events.num_messages())]
+            return [str(e["reason"]) for e in events if e["transmission"] == 2]
+        until(told)
         # With UHD every packet has its time, so a slow stream is late.
-        assert str(event["reason"]) == ("late" if kind == "uhd" else "underflow")
-        assert event["transmission"] == 2
+        assert told() == ["late" if kind == "uhd" else "underflow"]
         lines = []
-        until(lambda: lines or lines.extend(loop.radio.take_lines()))
-        assert re.match("transmission 2 (has a hole|was late)", lines[0])
-        assert loop.radio.sink.state().damaged == 1
+        until(lambda: lines.extend(loop.radio.take_lines()) or any(
+            re.match("transmission 2 (has a hole|was late)", line) for line in lines))
+        assert loop.radio.sink.state().damaged == loop.events.num_messages()
 
 
 def test_a_data_link_hears_of_a_transmission_that_was_late(tmp_path):
