@@ -74,11 +74,11 @@ class BroadcastCarrier(Carrier):
             self.work.settled(mail, {r: _SENT for r in mail.recipients})
         if coded_groups:
             left = list({mail.id: mail for mail, _ in coded_groups}.values())
-            self.exchanges[node] = Exchange(node, left, [], (coded_groups, -math.inf))
+            self.begin(Exchange(node, left, [], (coded_groups, -math.inf)))
 
     def tick(self, now: float) -> None:
         """Submit the coded groups that are due, each for a transmission of its own."""
-        for exchange in list(self.exchanges.values()):
+        for exchange in self.all_begun():
             groups, last = exchange.state
             if now - last < self.work.broadcast(exchange.node).interval_s:
                 continue

@@ -169,6 +169,10 @@ class Carrier(threading.Thread):
         self.exchanges.setdefault(exchange.node, []).append(exchange)
         self.submit(exchange.node, exchange.waiting, exchange.mails[0].priority, asks=True)
 
+    def all_begun(self) -> List[Exchange]:
+        """The exchanges with all nodes that have begun."""
+        return [exchange for begun in self.exchanges.values() for exchange in begun]
+
     def submit(self, node: str, u_pdus: List[bytes], priority: int, asks: bool = False) -> None:
         """Submit U_PDUs when the node takes them. asks: the last one asks for the far client's
         confirmation, with which the far node says so if no client is bound there. That takes a
@@ -308,7 +312,7 @@ class Carrier(threading.Thread):
 
     def _check_times(self, now: float) -> None:
         answer_s = self.work.settings.answer_s
-        for exchange in [e for begun in self.exchanges.values() for e in begun]:
+        for exchange in self.all_begun():
             quiet = now - exchange.touched
             if not exchange.waiting and quiet > answer_s:
                 self.fail(exchange, f"no answer within {answer_s:g} s")

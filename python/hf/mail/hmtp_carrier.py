@@ -140,7 +140,7 @@ class HmtpCarrier(Carrier):
     def tick(self, now: float) -> None:
         """Answer sessions that do not go on, and forget them. Settle one of ours whose server
         does not send the last reply."""
-        for exchange in [e for begun in self.exchanges.values() for e in begun]:
+        for exchange in self.all_begun():
             if exchange.state.enough and now - exchange.touched > QUIT_S:
                 self._answered(exchange)
         for node, served in list(self._served.items()):
