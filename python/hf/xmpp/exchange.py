@@ -162,7 +162,7 @@ class Exchange:
         """The next stanza by rank, and of the person who has waited longest."""
         heads = [(rank, self._turns.get(_writer(person), 0), id_, person)
                  for person, rank, id_, written in self._journal.heads(self.node)
-                 if not (self._is_of_room(person) and 0 <= now - written < GATHER_S)]
+                 if not (self._is_of_room(person) and abs(now - written) < GATHER_S)]
         if not heads:
             return None
         _, _, id_, person = min(heads)
