@@ -91,29 +91,40 @@ std::vector<double> periods_of(const listened_families& families)
     return periods;
 }
 
-// Removes carriers of other stations.
-class carrier_remover
+// Removes bursts of noise and carriers of other stations, and undoes the filter of the radio.
+class cleaner
 {
 public:
-    carrier_remover(const symbol_grid& grid, const std::vector<double>& periods_s)
-        : d_steady(grid, periods_s), d_moving(grid)
+    cleaner(const symbol_grid& grid, const std::vector<double>& periods_s)
+        : filter(grid), d_blanker(grid.sample_rate()), d_steady(grid, periods_s),
+          d_moving(grid)
     {
     }
 
     //! The next sample, and its missing share. What is ready is appended to \p out.
-    void push(std::complex<float> x, float erased, sample_buffer& out)
+    void push(std::complex<float> x, float missing, sample_buffer& out)
     {
-        const auto clean = d_steady.push(x, erased > mostly);
-        d_moving.push(erased > mostly ? x : clean, erased, d_steady.repeating(), out);
+        const auto y = d_blanker.push(x, missing);
+        if (!y)
+            return;
+        const auto [white, erased] = filter.push(y->value, y->erased);
+        const auto clean = d_steady.push(white, erased > mostly);
+        d_moving.push(erased > mostly ? white : clean, erased, d_steady.repeating(), out);
     }
 
-    void restart()
+    //! The next sample is sample \p next.
+    void restart(int64_t next)
     {
+        d_blanker.restart();
+        filter.restart(next);
         d_steady.restart();
         d_moving.restart();
     }
 
+    filter_choice filter;
+
 private:
+    impulse_blanker d_blanker;
     carrier_canceller d_steady;
     moving_carriers d_moving;
 };
@@ -126,8 +137,7 @@ public:
     impl(const rx_options& o, const listened_families& families)
         : d_grid(grid_of(families)), d_options(o),
           d_quantum(static_cast<uint64_t>(d_grid.samples(quantum_s))),
-          d_blanker(d_grid.sample_rate()), d_filter(d_grid),
-          d_carriers(d_grid, periods_of(families)),
+          d_cleaner(d_grid, periods_of(families)),
           d_watch(d_grid, families, o.max_freq_offset_hz, { o.zero_interleaver })
     {
     }
@@ -176,9 +186,7 @@ private:
     bool d_details = false; // wanted
     uint64_t d_quantum;     // samples
     sample_buffer d_in;
-    impulse_blanker d_blanker;
-    filter_choice d_filter;
-    carrier_remover d_carriers;
+    cleaner d_cleaner;
     preamble_watch d_watch;
     std::optional<found_preamble> d_found;
     std::unique_ptr<burst_tracker> d_tracker;
@@ -204,10 +212,7 @@ void burst_receiver::impl::push(const std::complex<float>* x,
             s = 0;
             ++d_counters.bad_samples;
         }
-        if (const auto y = d_blanker.push(s, erased ? erased[i] : 0)) {
-            const auto white = d_filter.push(y->value, y->erased);
-            d_carriers.push(white.x, white.erased, d_in);
-        }
+        d_cleaner.push(s, erased ? erased[i] : 0, d_in);
         if (++d_counters.samples % d_quantum == 0)
             work();
     }
@@ -218,7 +223,7 @@ void burst_receiver::impl::work()
     while (step()) {
     }
     // A known channel is known as it is.
-    d_filter.set_idle(!d_tracker && !d_found && !d_options.known);
+    d_cleaner.filter.set_idle(!d_tracker && !d_found && !d_options.known);
     forget();
 }
 
@@ -286,7 +291,7 @@ bool burst_receiver::impl::step_watch()
 
 void burst_receiver::impl::begin(acquired a)
 {
-    d_filter.compare(a, d_in);
+    d_cleaner.filter.compare(a, d_in);
     if (!d_options.known && a.plan->follows_clock)
         learn_clock(a, d_in);
     d_tracker = tracker_of(a);
@@ -541,7 +546,7 @@ void burst_receiver::impl::forget()
             static_cast<int64_t>(d_tracker->sample_of(d_tracker->last_good_symbol())) -
                 d_grid.samples(resumption::reach_s));
     d_in.drop_before(keep);
-    d_filter.forget_before(keep);
+    d_cleaner.filter.forget_before(keep);
 }
 
 std::optional<rx_event> burst_receiver::impl::poll()
@@ -560,10 +565,8 @@ void burst_receiver::impl::reset(uint64_t skipped)
     d_found.reset();
     d_ending.reset();
     d_events.clear();
-    d_blanker.restart();
-    d_carriers.restart();
     d_counters.samples += skipped;
-    d_filter.restart(static_cast<int64_t>(d_counters.samples));
+    d_cleaner.restart(static_cast<int64_t>(d_counters.samples));
     d_in.restart(static_cast<int64_t>(d_counters.samples));
     d_watch.restart(d_in.end());
 }

@@ -100,12 +100,13 @@ TEST(adaptive_rate, a_group_gets_the_fastest_mode_that_all_stations_heard_receiv
     EXPECT_GT(all.rate_bps, unknown.rate_bps);
     EXPECT_LT(all.rate_bps, near.rate_bps);
     hear("1.2.0.4", -2);
-    EXPECT_LT(needed_db(to_group()), -2);
+    const mode weak = to_group();
+    EXPECT_LT(needed_db(weak), -2);
     // What one of them is sent alone does not change.
     tx_context c;
     c.peer = address("1.2.0.2");
     c.backlog_octets = 100000;
-    EXPECT_GT(p.choose({}, c).rate_bps, all.rate_bps);
+    EXPECT_GT(p.choose({}, c).rate_bps, weak.rate_bps);
 }
 
 TEST(adaptive_rate, falls_by_6_db_more_after_each_silence)

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 namespace gr::hf::s5066 {
@@ -325,8 +326,7 @@ std::optional<due> node::impl::next_due() const
 node_state node::impl::state() const
 {
     node_state s;
-    s.phase = d_turns.phase();
-    s.phase_ends = d_turns.phase_ends();
+    std::tie(s.phase, s.phase_ends) = d_turns.phase();
     s.peer = d_shown_peer;
     s.tx_mode = d_node.stats.transmissions ? d_tx.mode().to_string() : d_node.config.mode;
     s.tx_reason = d_node.modes.policy->why();

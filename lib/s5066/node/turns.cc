@@ -140,27 +140,19 @@ bool turns::ack_only(const peer& p) const
     return !arq && !expedited && !p.non_arq.ready();
 }
 
-node_phase turns::phase() const
+std::pair<node_phase, std::optional<station_time>> turns::phase() const
 {
     if (d_transmitting)
-        return node_phase::transmitting;
+        return { node_phase::transmitting, {} };
     if (d_receiving)
-        return node_phase::receiving;
+        return { node_phase::receiving, {} };
     if (d_waiting)
-        return node_phase::waiting_answer;
-    if (next())
-        return node_phase::holding;
+        return { node_phase::waiting_answer, d_answer_by };
+    if (const auto start = next())
+        return { node_phase::holding, start->at };
     if (d_emcon || !wanted())
-        return node_phase::idle;
-    return d_carrier_since ? node_phase::other_signal : node_phase::no_channel;
-}
-
-std::optional<station_time> turns::phase_ends() const
-{
-    if (quiet())
-        return next() ? std::optional(next()->at) : std::nullopt;
-    return d_waiting && !d_transmitting && !d_receiving ? std::optional(d_answer_by)
-                                                        : std::nullopt;
+        return { node_phase::idle, {} };
+    return { d_carrier_since ? node_phase::other_signal : node_phase::no_channel, {} };
 }
 
 std::optional<turns::start> turns::next() const

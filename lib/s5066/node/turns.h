@@ -10,6 +10,7 @@
 #include "s5066/words/timers.h"
 
 #include <optional>
+#include <utility>
 
 namespace gr::hf::s5066 {
 
@@ -38,10 +39,9 @@ public:
     bool receiving() const { return d_receiving; }
     //! A peer has to answer us.
     bool waiting() const { return d_waiting != nullptr; }
-    //! What of these, or why nothing is transmitted, for displays.
-    node_phase phase() const;
-    //! End of node_phase::holding or waiting_answer, if nothing else happens.
-    std::optional<station_time> phase_ends() const;
+    //! What of these, or why nothing is transmitted, for displays. And the end of holding
+    //! and waiting_answer, if nothing else happens.
+    std::pair<node_phase, std::optional<station_time>> phase() const;
     //! None of these.
     bool quiet() const { return !d_transmitting && !d_receiving && !d_waiting; }
     //! True if something is expected of \p p, or \p p expects something.
