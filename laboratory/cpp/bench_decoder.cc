@@ -23,7 +23,7 @@ namespace {
 
 using namespace gr::hf::kernel;
 
-// One block of 4539-9600VL.
+// Size of a block of 4539-9600VL.
 constexpr size_t bits_per_block = 103680 / 2;
 // Standard deviation of the noise on soft bits of magnitude 1: Eb/N0 of 4 dB.
 constexpr double sigma = 0.63;

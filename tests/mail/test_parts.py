@@ -263,6 +263,22 @@ def test_a_mail_to_all_arrives_at_three_receivers_of_which_each_loses_a_fifth():
     assert lost <= 4, f"{lost} of 600 mails are missing"
 
 
+def test_a_long_pause_between_coded_blocks_is_no_missing_answer():
+    pytest.importorskip("zfec", reason="zfec is missing (Debian: python3-zfec)")
+    route = station.MailRoute("fleet.example", "31.255.255.255", "broadcast", loss=20,
+                              interval_s=3600.0)
+    work = BroadcastWork(route)
+    near = broadcast.BroadcastCarrier(work, "127.0.0.1:1")
+    near.client = UdopClient()
+    near.start_exchange(route.node, envelopes(1))
+    assert route.interval_s > work.settings.answer_s
+    begin = near.exchanges[route.node][0].begun
+    for k in range(17 * 6 + 1):
+        near.tick(begin + 600.0 * k)
+        near._check_times(begin + 600.0 * k + 0.5)  # a failure would call work.failed()
+    assert list(work.done) == ["m0"] and not near.exchanges
+
+
 def test_mails_that_cannot_be_coded_are_returned():
     pytest.importorskip("zfec", reason="zfec is missing (Debian: python3-zfec)")
     route = station.MailRoute("fleet.example", "31.255.255.255", "broadcast", loss=90)

@@ -45,14 +45,9 @@ std::optional<double> snr_db(const synchroniser& s,
 void filter_choice::set_idle(bool idle)
 {
     d_whitener.set_idle(idle);
-    if (!idle || d_gains_db.empty())
+    if (!idle || d_undone == d_better_undone)
         return;
-    auto sorted = d_gains_db;
-    const auto middle = sorted.begin() + static_cast<long>(sorted.size() / 2);
-    std::nth_element(sorted.begin(), middle, sorted.end());
-    if (std::abs(*middle) < min_gain_db || d_undone == (*middle > 0))
-        return;
-    d_undone = *middle > 0;
+    d_undone = d_better_undone;
     d_other.restart(d_next);
 }
 
@@ -93,6 +88,11 @@ void filter_choice::compare(const acquired& a, const sample_buffer& in)
     d_gains_db.push_back(d_undone ? *used - *other : *other - *used);
     if (d_gains_db.size() > max_gains)
         d_gains_db.pop_front();
+    auto sorted = d_gains_db;
+    const auto middle = sorted.begin() + static_cast<long>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    if (std::abs(*middle) >= min_gain_db)
+        d_better_undone = *middle > 0;
 }
 
 void filter_choice::restart(int64_t next)

@@ -44,6 +44,7 @@ private:
     sample_buffer d_other; // the version that is not used, while a filter is known
     int64_t d_next = 0;
     bool d_undone = false;
+    bool d_better_undone = false;  // by the preambles measured
     std::deque<double> d_gains_db; // of the SNR by undoing the filter
 };
 

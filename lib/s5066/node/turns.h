@@ -39,8 +39,8 @@ public:
     bool receiving() const { return d_receiving; }
     //! A peer has to answer us.
     bool waiting() const { return d_waiting != nullptr; }
-    //! What of these, or why nothing is transmitted, for displays. And the end of holding
-    //! and waiting_answer, if nothing else happens.
+    //! Activity, or why nothing is transmitted, for displays. With holding and
+    //! waiting_answer comes their end, if nothing else happens.
     std::pair<node_phase, std::optional<station_time>> phase() const;
     //! None of these.
     bool quiet() const { return !d_transmitting && !d_receiving && !d_waiting; }

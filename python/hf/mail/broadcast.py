@@ -79,11 +79,12 @@ class BroadcastCarrier(Carrier):
     def tick(self, now: float) -> None:
         """Submit the coded groups that are due, each for a transmission of its own."""
         for exchange in self.all_begun():
+            exchange.touched = now  # nobody answers
             groups, last = exchange.state
             if now - last < self.work.broadcast(exchange.node).interval_s:
                 continue
             mail, u_pdus = groups.popleft()
-            exchange.state, exchange.touched = (groups, now), now
+            exchange.state = groups, now
             self.repeats = 0
             self.submit(exchange.node, u_pdus, mail.priority)
             if not groups or groups[0][0] is not mail:

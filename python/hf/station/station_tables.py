@@ -451,8 +451,8 @@ class Net:
     """Answers to hf console net, by a client of the station's own SIS server. Needs [sis_server].
 
     peers: addresses of stations that may ask. Default: nobody.
-    facts: what they are told: version, queue (octets), links (their number) and heard (SNR and
-    age of the last reception of each station).
+    facts: what they are told, some of version, queue (octets that wait), links (their number) and
+    heard (SNR and age of the last reception of each station).
     """
 
     peers: List[str] = field(default_factory=list)
