@@ -16,8 +16,8 @@ from types import SimpleNamespace
 
 from click.testing import CliRunner
 from gnuradio.hf.cli.trial import command
-from gnuradio.hf.trial import (ale_record, findings, page, pattern, plan as plans, report, runner,
-                               store)
+from gnuradio.hf.trial import (ale_record, cost, findings, page, pattern, plan as plans, report,
+                               runner, store)
 import pmt
 import pytest
 
@@ -259,6 +259,22 @@ def test_the_report_is_one_page_with_what_was_measured(dry):
     path.write_text("a letter")
     assert call("report", folder / "kept", "-o", path).exit_code == 2
     assert path.read_text() == "a letter"
+
+
+def test_where_the_time_went_adds_up(dry):
+    """3000 octets at 2400 bit/s are 10 s of data, whatever the rest of the slot was."""
+    folder, _ = dry
+    with open(folder / "kept" / "1.2.0.1-costs.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    (row,) = [r for r in rows if r["kind"] == "throughput"]
+    parts = {name: float(row[f"{name}_s"]) for name in cost.PARTS}
+    assert parts["data"] == pytest.approx(10, abs=0.5)
+    assert parts["turnaround"] > 0.5 and parts["protocol"] > 0.1 and parts["loss"] == 0
+    assert 11 < sum(parts.values()) < 28
+    page = report.page([str(folder / "kept" / f"1.2.0.{k}.db") for k in (1, 2)])
+    whole = sum(parts.values())
+    assert (f"<td>{whole:.0f}</td><td>{100 * parts['data'] / whole:.0f}</td>"
+            f"<td>{100 * parts['protocol'] / whole:.0f}</td>") in page
 
 
 def test_done_is_done(dry):

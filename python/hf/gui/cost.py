@@ -90,14 +90,24 @@ class Cost:
         """
         last = self._turns[-1]
         begin = next(t for t in self._turns if t.time > last.time - SPAN_S or t is last)
-        d = last.minus(begin)
-        if d.time < MIN_SPAN_S or d.room <= 0:
-            return None
-        air = min(1.0, d.on_air / d.time)
-        data = min(1.0, d.done / d.room)
-        # Octets that were lost in the last turn are not sent again yet.
-        loss = min(1.0 - data, max(0.0, d.again + d.lost) / d.room)
-        first = d.sent - d.again - d.fill
-        protocol = min(1.0 - data - loss, max(0.0, first - d.done - d.lost) / d.room)
-        return {"data": air * data, "turnaround": 1 - air, "loss": air * loss,
-                "protocol": air * protocol, "padding": air * (1 - data - loss - protocol)}
+        return _shares(last.minus(begin))
+
+    def total_s(self) -> Dict[str, float]:
+        """The same in seconds, of all turns since the start. Empty while less than MIN_SPAN_S is
+        known."""
+        whole = self._turns[-1]
+        return {name: share * whole.time for name, share in (_shares(whole) or {}).items()}
+
+
+def _shares(d: _Totals) -> Optional[Dict[str, float]]:
+    """See Cost.take()."""
+    if d.time < MIN_SPAN_S or d.room <= 0:
+        return None
+    air = min(1.0, d.on_air / d.time)
+    data = min(1.0, d.done / d.room)
+    # Octets that were lost in the last turn are not sent again yet.
+    loss = min(1.0 - data, max(0.0, d.again + d.lost) / d.room)
+    first = d.sent - d.again - d.fill
+    protocol = min(1.0 - data - loss, max(0.0, first - d.done - d.lost) / d.room)
+    return {"data": air * data, "turnaround": 1 - air, "loss": air * loss,
+            "protocol": air * protocol, "padding": air * (1 - data - loss - protocol)}

@@ -126,6 +126,10 @@ class Progress:
                 "unanswered": rounds - self._rounds,
                 "troubles": {k: v - past[k] for k, v in troubles.items() if v > past[k]}}
 
+    def cost_s(self) -> Dict[str, float]:
+        """See Cost.total_s()."""
+        return self._cost.total_s()
+
     def _since(self, span_s: float) -> _Sample:
         """The newest sample that is span_s old, else the oldest one."""
         now, found = self._samples[-1][0], self._samples[0]

@@ -156,7 +156,7 @@ class StationView:
             late = s.modem.state().late_answers if hasattr(s.modem, "state") else 0
             # Counters first: what is submitted in between must not look as if it were sent.
             stats = s.data_link.stats()
-            self.progress.note(_plain(s.data_link.state()), stats, late, self.status.last_spans(),
+            self.progress.note(plain(s.data_link.state()), stats, late, self.status.last_spans(),
                                self.messages.unsubmitted if self.messages is not None else 0.0)
 
     def take(self) -> Dict[str, Any]:
@@ -166,20 +166,20 @@ class StationView:
         seen: Dict[str, Any] = {"name": d.name, "mode": d.mode, "log": self.log.lines()}
         seen.update(self.status.take())
         if s.modem is not None:
-            seen["modem"] = _plain(s.modem.state())
+            seen["modem"] = plain(s.modem.state())
         if s.ale is not None and d.ale is not None:
             seen["ale"] = ale_view.view(s.ale.ale(), d.ale.frequencies_hz)
         if s.data_link is not None:
-            seen["link"] = _plain(s.data_link.state())
+            seen["link"] = plain(s.data_link.state())
             seen.update(_counters(s.data_link.stats()))
             seen["d_pdu_bins"], seen["d_pdu_bin_s"] = self.d_pdus.take(), d_pdus.BIN_S
         if s.pep is not None:
             connections = s.pep.connections()
-            seen["connections"] = [_plain(c) for c in connections[:MAX_CONNECTIONS]]
+            seen["connections"] = [plain(c) for c in connections[:MAX_CONNECTIONS]]
             seen["connections_left_out"] = max(0, len(connections) - MAX_CONNECTIONS)
             seen["pep"] = dict(s.pep.stats())
         if s.ip_client is not None:
-            seen["flows"] = [_plain(f) for f in s.ip_client.flows()]
+            seen["flows"] = [plain(f) for f in s.ip_client.flows()]
         for name, block in (("ip", s.ip_client), ("dns", s.dns), ("sis", s.sis_server)):
             if block is not None:
                 seen[name] = dict(block.stats())
@@ -204,7 +204,7 @@ class StationView:
         for name, block in (("source", radio.source), ("capture", radio.capture),
                             ("playback", radio.playback)):
             if hasattr(block, "state"):
-                found[name] = _plain(block.state())
+                found[name] = plain(block.state())
         if "source" in found:
             found["level"] = edge.level_words(radio.source.state())
         if radio.turnaround_ms is not None:
@@ -213,7 +213,7 @@ class StationView:
         if rig is not None and rig.known is not None:
             found["rig"] = {**vars(rig.known), "text": rig.known.text()}
         if key is not None:
-            found["sink"] = _plain(radio.sink.state())
+            found["sink"] = plain(radio.sink.state())
             found["key"] = {"down": key.down, "latency_ms": _number(key.latency_ms),
                             "errors": key.errors()[-5:]}
         return found
@@ -225,14 +225,14 @@ def _has_blocks(modem: Any) -> bool:
     return any(str(pmt.vector_ref(ports, k)) == "blocks" for k in range(pmt.length(ports)))
 
 
-def _plain(state: Any) -> Dict[str, Any]:
+def plain(state: Any) -> Dict[str, Any]:
     """The fields of a C++ state object, for JSON."""
     found = {}
     for name in dir(state):
         if not name.startswith("_"):
             value = getattr(state, name)
             if isinstance(value, list):
-                value = [_plain(v) for v in value]
+                value = [plain(v) for v in value]
             found[name] = _number(value) if isinstance(value, float) else value
     return found
 

@@ -41,6 +41,8 @@ class Desk(gr.basic_block):
         self.message_port_register_out(pmt.intern("sis"))
         self.set_msg_handler(self._port, self._on_message)
         self.clients: List[Client] = []
+        #: Called with the station time of each tick, on the thread of the flowgraph.
+        self.ticked: Callable[[float], None] = lambda now: None
         self._changed = threading.Condition()
         self._now = 0.0
         self._until = math.inf       # station time that the user waits for
@@ -136,6 +138,7 @@ class Desk(gr.basic_block):
     def _on_tick(self, now: float, lock_step: bool) -> None:
         for c in self.clients:
             c.bind()
+        self.ticked(now)
         with self._changed:
             self._now, self._sends = now, 0
             if not self._running and (now >= self._until or self._early()):

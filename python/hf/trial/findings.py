@@ -7,6 +7,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 
 from .. import hf_python as _hf
+from .cost import PARTS
 from .store import Reader, StoreError
 
 #: Kinds of tests with a goodput.
@@ -24,6 +25,7 @@ class Row(NamedTuple):
     linked: int                    #: calls that made a link
     goodputs: List[float]          #: bit/s, of complete and cut transfers
     round_trips: List[float]       #: s
+    cost_s: Dict[str, float]       #: where the time of sending went, s, by cost.PARTS
 
 
 class Blocks(NamedTuple):
@@ -111,6 +113,7 @@ def _read(readers: List[Reader]) -> Findings:
         for row in r.rows("SELECT * FROM results ORDER BY id"):
             results.setdefault(row["slot"], []).append(dict(row))
         _add_slots(f, own, results)
+        _add_costs(f, r)
         for k, s in own.items():
             if s["kind"] == "modes":
                 sent[s["round"], s["number"]] = [x for x in results.get(k, []) if x["ok"]]
@@ -125,7 +128,7 @@ def _add_slots(f: Findings, own: Dict[int, Dict[str, Any]],
     rows: Dict[Tuple[str, str, str], Row] = {}
     for k, s in own.items():
         key = s["kind"], s["sender"], s["receiver"]
-        row = rows.setdefault(key, Row(*key, {}, 0, 0, [], []))
+        row = rows.setdefault(key, Row(*key, {}, 0, 0, [], [], {}))
         row.states[s["state"]] = row.states.get(s["state"], 0) + 1
         if s["linked"] is not None:
             rows[key] = row = row._replace(calls=row.calls + 1, linked=row.linked + s["linked"])
@@ -139,6 +142,14 @@ def _add_slots(f: Findings, own: Dict[int, Dict[str, Any]],
         if s["state"] != "done":
             f.troubles.append(s)
     f.rows += sorted(rows.values(), key=lambda r: (r.kind, r.sender, r.receiver))
+
+
+def _add_costs(f: Findings, r: Reader) -> None:
+    rows = {(row.kind, row.sender, row.receiver): row for row in f.rows}
+    for s in r.costs():
+        total_s = rows[s["kind"], s["sender"], s["receiver"]].cost_s
+        for name in PARTS:
+            total_s[name] = total_s.get(name, 0.0) + s[f"{name}_s"]
 
 
 def _add_blocks(f: Findings, sent: Dict[Tuple[int, int], List[Dict[str, Any]]],

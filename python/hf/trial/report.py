@@ -5,6 +5,7 @@ from typing import Any, Callable, Iterable, List, Optional, Sequence
 
 from .. import version
 from . import plots
+from .cost import PARTS
 from .findings import Blocks, Findings, Row, mode_order, quartiles, read
 from .store import utc_text
 
@@ -41,7 +42,7 @@ def page(paths: Sequence[str], progress: Callable[[float], object] = lambda _: N
     0 to 1. Raises store.StoreError."""
     f = read(paths)
     progress(0.3)
-    parts = [_head(f), _summary(f)]
+    parts = [_head(f), _summary(f), _costs(f)]
     for title, wanted, draw, words in (
             ("The channel", f.receptions, plots.channel,
              "Each point is the mean over the blocks of a received transmission. Transmissions "
@@ -55,7 +56,7 @@ def page(paths: Sequence[str], progress: Callable[[float], object] = lambda _: N
             ("Calls that linked", f.calls, plots.linked_by_hour,
              "Slots of the sender in which it called for a link. Numbers: linked/called.")):
         parts.append(_plot(title, wanted, f, draw, words))
-        progress(0.3 + 0.14 * (len(parts) - 2))
+        progress(0.3 + 0.14 * (len(parts) - 3))
     parts += [_plot("Block errors by mode", f.blocks, f, plots.block_errors,
                     "Interleaver blocks of a known pattern: received with an error (full), or not "
                     "at all (hatched)."), _block_table(f.blocks), _troubles(f), _runs(f)]
@@ -111,6 +112,21 @@ def _summary(f: Findings) -> str:
          "otherwise"], map(row, rows), (0, 1, 2, 7)) \
         + '\n<p class="dim">Goodput and round trip: median (quartiles). Failed: incomplete at ' \
           "the end of the slot, or nothing done.</p>"
+
+
+def _costs(f: Findings) -> str:
+    rows = [r for r in f.rows if r.cost_s]
+    if not rows:
+        return ""
+    return "<h2>Where the time went</h2>\n" + _table(
+        ["test", "from", "to", "time, s", *(f"{name}, %" for name in PARTS)],
+        ([r.kind, r.sender, r.receiver or "all", f"{sum(r.cost_s.values()):.0f}",
+          *(f"{100 * r.cost_s[name] / sum(r.cost_s.values()):.0f}" for name in PARTS)]
+         for r in rows), (0, 1, 2)) \
+        + '\n<p class="dim">Time in which data waited at the sender. Data: what arrived. Protocol: ' \
+          "headers and control D_PDUs. Turnaround: not transmitting. Padding: preambles, rest of " \
+          "blocks. Loss: what was sent again. Slots in which data waited for less than 10 s are " \
+          "left out.</p>"
 
 
 def _plot(title: str, wanted: Sequence[Any], f: Findings, draw: Callable[[Findings], str],

@@ -13,7 +13,7 @@ from .. import station
 from ..sis import console
 from ..sis import s5066
 from ..station import ale_view, running
-from . import ale_record, measure, page, pattern, store
+from . import ale_record, cost, measure, page, pattern, store
 from .desk import Client, Desk, Ended, TimeOver
 from .plan import Plan, Slot
 
@@ -86,6 +86,7 @@ class Side:
     bench: measure.Bench
     page_server: Optional[page.Server]
     folder: tempfile.TemporaryDirectory
+    meter: cost.Meter
     mode: str                   #: of the data, as in the station's file
     transmitting: Callable[[], bool]
     turns_client: Optional[Client]
@@ -138,7 +139,9 @@ def attach(plan: Plan, number: int, stations: running.Stations, s: station.Stati
     longest = max(t.slot_s for t in plan.test)
     bench = measure.Bench(plan, number, desk, s.data_link, port, talk, send,
                           lambda *_, **__: None, float(longest))
-    side = Side(desk, ear, bench, server, folder, s.description.mode,
+    meter = cost.Meter(tb, s.modem, s.data_link)
+    desk.ticked = meter.tick
+    side = Side(desk, ear, bench, server, folder, meter, s.description.mode,
                 lambda: bool(s.modem.state().transmitting), turns_client)
     if s.description.ale is not None:
         _hear_ale(side, tb, s)
@@ -239,6 +242,7 @@ class Runner:
         bench.result = lambda at, **values: self.kept.result(
             slot_id, at=self.clock.utc(at), **_rounded(values))
         desk.deadline = end
+        self.side.meter.begin()
         try:
             return measure.run(bench, slot)
         except TimeOver:
@@ -250,6 +254,10 @@ class Runner:
         """Record and report the end of a slot."""
         self.kept.end(slot_id, self.clock.utc(self.side.desk.now()), outcome.state,
                       outcome.linked, outcome.why)
+        # The last confirmation is counted with the sample after it, so not before the slot's end.
+        parts_s = self.side.meter.parts_s() if role == "sends" else {}
+        if parts_s and slot.test.kind != "modes":
+            self.kept.cost(slot_id, _rounded(parts_s))
         ale = self.side.ale() if self.side.ale is not None else None
         if ale is not None and ale["peer"]:
             self.kept.frequency(slot_id, ale["frequency_hz"])

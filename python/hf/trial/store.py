@@ -35,6 +35,9 @@ CREATE TABLE IF NOT EXISTS receptions (
 CREATE TABLE IF NOT EXISTS ale (
     id INTEGER PRIMARY KEY, slot INTEGER REFERENCES slots (id), at REAL, event TEXT,
     channel INTEGER, frequency_hz REAL, peer TEXT, snr_db REAL, text TEXT);
+CREATE TABLE IF NOT EXISTS costs (
+    slot INTEGER PRIMARY KEY REFERENCES slots (id), data_s REAL, protocol_s REAL,
+    turnaround_s REAL, padding_s REAL, loss_s REAL);
 CREATE INDEX IF NOT EXISTS results_by_slot ON results (slot);
 CREATE INDEX IF NOT EXISTS receptions_by_slot ON receptions (slot);
 """
@@ -51,6 +54,8 @@ RECEPTION_COLUMNS = ["station", "round", "number", "at", "mode", "snr_db", "freq
                      "pattern_blocks", "bad_blocks", "bits", "bit_errors", "reason"]
 ALE_COLUMNS = ["station", "round", "number", "at", "event", "channel", "frequency_hz", "peer",
                "snr_db", "text"]
+COST_COLUMNS = ["station", "round", "number", "kind", "receiver", "data_s", "protocol_s",
+                "turnaround_s", "padding_s", "loss_s"]
 
 
 class StoreError(ValueError):
@@ -165,6 +170,11 @@ class Store:
         """Store an event of ALE or the quality of a channel, by columns."""
         self._insert("ale", {"slot": slot_id, **values})
 
+    def cost(self, slot_id: int, parts_s: Dict[str, float]) -> None:
+        """Store where the time of a slot went, s by the names of cost.PARTS."""
+        self._insert("costs", {"slot": slot_id,
+                               **{f"{name}_s": value for name, value in parts_s.items()}})
+
     def _insert(self, table: str, values: Dict[str, Any]) -> int:
         names = ", ".join(values)
         with self._lock:
@@ -252,12 +262,22 @@ class Reader:
 
     def ale(self) -> Iterator[Sequence[Any]]:
         """Rows of ALE_COLUMNS for each event of ALE and each channel measured."""
-        if not self.rows("SELECT 1 FROM sqlite_master WHERE name = 'ale'"):
+        if not self._has("ale"):
             return  # written before there was ALE
         for r in self.db.execute("SELECT a.*, s.round, s.number FROM ale a LEFT JOIN slots s "
                                  "ON a.slot = s.id ORDER BY a.at, a.id"):
             yield [self.address, r["round"], r["number"], utc_text(r["at"]),
                    *(r[name] for name in ALE_COLUMNS[4:])]
+
+    def costs(self) -> List[sqlite3.Row]:
+        """Slots with what their time went to."""
+        if not self._has("costs"):
+            return []  # written before it was measured
+        return self.rows("SELECT s.*, c.* FROM costs c JOIN slots s ON c.slot = s.id "
+                         "ORDER BY s.begin")
+
+    def _has(self, table: str) -> bool:
+        return bool(self.rows("SELECT 1 FROM sqlite_master WHERE name = ?", table))
 
     def receptions(self) -> Iterator[Sequence[Any]]:
         """Rows of RECEPTION_COLUMNS for each reception."""
@@ -268,18 +288,21 @@ class Reader:
 
 
 def write_csv(path: str) -> List[str]:
-    """Export the database as CSV files in its folder, that of ALE only if there is something.
-    Returns their names."""
+    """Export the database as CSV files in its folder, those of ALE and costs only if there is
+    something. Returns their names."""
     base = os.path.splitext(path)[0]
     names = [f"{base}-results.csv", f"{base}-receptions.csv"]
     reader = Reader(path)
     try:
         output.write_csv(names[0], RESULT_COLUMNS, reader.results())
         output.write_csv(names[1], RECEPTION_COLUMNS, reader.receptions())
-        ale = list(reader.ale())
-        if ale:
-            names.append(f"{base}-ale.csv")
-            output.write_csv(names[2], ALE_COLUMNS, ale)
+        costs = [[reader.address, *(r[name] for name in COST_COLUMNS[1:])]
+                 for r in reader.costs()]
+        for what, columns, rows in (("ale", ALE_COLUMNS, list(reader.ale())),
+                                    ("costs", COST_COLUMNS, costs)):
+            if rows:
+                names.append(f"{base}-{what}.csv")
+                output.write_csv(names[-1], columns, rows)
     finally:
         reader.close()
     return names
