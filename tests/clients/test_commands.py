@@ -120,6 +120,25 @@ def test_file_by_bftp(servers, folder):
     assert sorted(os.listdir(inbox)) == ["report.bin", "report.bin.1"]
 
 
+def test_several_files_go_in_order_until_one_fails(servers, folder):
+    paths = [folder / name for name in ("one.txt", "two.txt", "large.txt", "three.txt")]
+    for path in paths:
+        path.write_text(path.name * (1000 if path.stem == "large" else 20))
+    inbox = folder / "inbox_several"
+    inbox.mkdir()
+    receiver = waiting("receive", str(inbox), "--server", servers[1], "--count", "3",
+                       "--timeout", "100", "--most", "12288")
+    result = hf("send", *map(str, paths), "--to", "1.2.0.2", "--server", servers[0])
+    assert result.returncode == 1, result.stdout
+    assert "large.txt: not received: the far program has not kept it" in result.stderr
+    assert [line.split(":")[0] for line in result.stdout.splitlines()] == ["one.txt", "two.txt"]
+    last = hf("send", str(paths[-1]), "--to", "1.2.0.2", "--server", servers[0])
+    assert last.returncode == 0, last.stderr
+    receiver.communicate(timeout=20)
+    assert receiver.returncode == 0
+    assert sorted(os.listdir(inbox)) == ["one.txt", "three.txt", "two.txt"]
+
+
 def test_a_file_to_the_own_station_is_refused_at_once(servers, folder):
     (folder / "mine").write_bytes(os.urandom(3000))
     result = hf("send", str(folder / "mine"), "--to", "1.2.0.1", "--server", servers[0])

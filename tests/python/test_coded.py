@@ -201,7 +201,7 @@ def test_hf_send_with_a_loss_sends_blocks(monkeypatch, tmp_path):
     path.write_bytes(MESSAGE)
     done = run(monkeypatch, group, str(path), "--to", "31.255.255.255", "--loss", "20",
                "--interval", "0")
-    assert done.exit_code == 0 and done.output.startswith("5000 octets submitted as 1")
+    assert done.exit_code == 0 and done.output.startswith("chart.png: 5000 octets submitted as 1")
     sent = group.transmissions[0]
     assert len(sent) == 17
     inbox = tmp_path / "inbox"
