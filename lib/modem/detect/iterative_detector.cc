@@ -23,6 +23,10 @@ constexpr double restless = 0.02, no_better = 0.985;
 constexpr double still = 0.001, as_good = 0.997;
 
 constexpr size_t disturbed_rounds = 10; // while carriers are removed
+/* Blocks in a row that no round helped while carriers are removed, after which a block
+ * that begins no better gets no rounds. They take half of the time beside a strong
+ * teletype (laboratory/results/log/hopeless-rounds.md). */
+constexpr size_t hopeless_blocks = 2;
 
 } // namespace
 
@@ -193,7 +197,8 @@ void iterative_detector::iterate(const std::vector<part>& parts)
     const size_t rounds = disturbed ? std::max(d_rounds, disturbed_rounds) : d_rounds;
     const size_t patience = rounds > 4 ? 2 : 1; // rounds without progress
     size_t idle = 0;
-    double corrected_before = 1;
+    double corrected_before = 1, corrected_first = 1;
+    bool moving = false;
     d_decisions.clear();
     choose_reading(parts);
     for (const part& p : parts)
@@ -211,6 +216,12 @@ void iterative_detector::iterate(const std::vector<part>& parts)
         const bool settled = static_cast<double>(changed) < still * size &&
                              corrected > as_good * corrected_before;
         corrected_before = corrected;
+        moving = static_cast<double>(changed) > restless * size;
+        if (round == 0)
+            corrected_first = corrected;
+        if (disturbed && d_unhelped >= hopeless_blocks &&
+            corrected_first >= d_unhelped_at)
+            break;
         if (changed == 0 || settled || idle >= patience)
             break;
         form_beliefs();
@@ -218,6 +229,8 @@ void iterative_detector::iterate(const std::vector<part>& parts)
             p.detector->equalise_again(*p.source, d_beliefs, d_posterior);
         add_up(parts, &iterative_detector::d_soft, d_sum);
     }
+    d_unhelped_at = moving ? std::min(d_unhelped_at, corrected_first) : 1;
+    d_unhelped = moving ? d_unhelped + 1 : 0;
 }
 
 } // namespace gr::hf::kernel

@@ -72,6 +72,10 @@ private:
 
     const description& d_d;
     size_t d_rounds;
+    // Last blocks in a row that no round helped, and the least share of corrections among
+    // them before any round.
+    size_t d_unhelped = 0;
+    double d_unhelped_at = 1;
     code_readings d_readings;
     soft_symbols d_symbols;
     linear_equaliser d_equaliser;

@@ -17,6 +17,11 @@ using verdict = preamble_reader::verdict;
 // the search, 12.8 Hz at most. Hum resembles probes at the distance of its harmonics.
 constexpr double beyond_range_hz = 20;
 
+/* Least power of probes at their delay, over the median of all delays that are searched.
+ * Signals had 35 and more at the SNR of 10 % bad blocks on Poor, harmonics of 50 Hz at
+ * most 12, mostly below 2: they resemble probes at every delay. */
+constexpr float at_one_delay = 10;
+
 // Rows of room for the filter before a stretch.
 constexpr int64_t room_before = 8;
 
@@ -26,6 +31,14 @@ double median(std::vector<double> v)
     const auto middle = v.begin() + static_cast<long>(v.size() / 2);
     std::nth_element(v.begin(), middle, v.end());
     return *middle;
+}
+
+bool is_at_one_delay(const synchroniser::located& l)
+{
+    std::vector<float> power = l.power;
+    const auto middle = power.begin() + static_cast<long>(power.size() / 2);
+    std::nth_element(power.begin(), middle, power.end());
+    return l.correlation() > at_one_delay * *middle;
 }
 
 } // namespace
@@ -161,6 +174,8 @@ std::optional<verdict> acquisition::read_stretch(const sample_buffer& in)
     ++d_stretch;
     // The channel costs most of the time: measure it only of what is within the range.
     if (place && std::abs(place->hz) > d_max_offset_hz)
+        return verdict::rejected;
+    if (sought.alone && d_first == 0 && place && !is_at_one_delay(*place))
         return verdict::rejected;
     const bool periodic = d_family->patterns[d_candidate.pattern].periodic;
     auto s =
