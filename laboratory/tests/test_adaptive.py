@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """hf-lab bench adaptive: the search for the best fixed mode, the table, the file, the map."""
-from hflab.link import adaptive
+from hflab import experiments
+from hflab.link import adaptive, published_rates
 import pytest
 
 
@@ -96,3 +97,14 @@ def test_adaptation_knows_fast_fading_by_its_doppler_spread():
                   for mode in ("auto", "4539-2400S"))
     assert best > 2000
     assert auto >= 0.9 * best
+
+
+def test_published_rules_climb_the_ladder_and_ours_is_no_worse():
+    """One hour on AWGN at 15 dB. The rules begin at 300 bit/s."""
+    cell = published_rates.measure("AWGN", 15.0, 0.0, 1.0, 1)
+    ours, *others = cell.goodput_bps.values()
+    assert all(3000 < other <= ours for other in others) and ours > 0.85 * cell.oracle_bps
+    assert f"| AWGN | 15 | {cell.oracle_bps:.0f} bit/s | {ours:.0f}, " in \
+        published_rates.report([cell])
+    with pytest.raises(ValueError, match="rule 'x': allowed are trinder and rapidm"):
+        experiments.simulate_rates(hours=0.1, rule="x")

@@ -36,10 +36,12 @@ py::dict simulate_rates(const std::string& mode_text,
                         double fading_hz,
                         uint64_t seed,
                         std::optional<double> back_mean_db,
-                        const std::string& back_mode)
+                        const std::string& back_mode,
+                        const std::string& rule)
 {
     using namespace pybind11::literals;
     sim::rate_trial t;
+    t.rule = rule;
     t.mode = mode_text;
     t.back_mean_db = back_mean_db;
     t.back_mode = back_mode;
@@ -157,10 +159,12 @@ void bind_rates(py::module& m)
           py::arg("seed") = 1,
           py::arg("back_mean_db") = std::optional<double>(),
           py::arg("back_mode") = "",
+          py::arg("rule") = "",
           "Bulk ARQ between two stations over a channel whose SNR swings by day and "
           "night and fades. Also gives the goodput of the best fixed mode of each "
           "minute. The way back has the same mean SNR, or back_mean_db. The answering "
-          "station has the same mode, or back_mode.");
+          "station has the same mode, or back_mode. rule: trinder or rapidm choose the "
+          "modes instead of ours.");
 }
 
 void bind_several_stations(py::module& m)

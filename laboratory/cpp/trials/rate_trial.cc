@@ -5,6 +5,7 @@
 #include "s5066/rate/adaptive_rate.h"
 #include "sim/air/lock_step_pair.h"
 #include "sim/stations/traffic.h"
+#include "trials/published_rates.h"
 #include "waveform/description.h"
 
 #include <cstdio>
@@ -89,6 +90,10 @@ rate_trial_result run(const rate_trial& t)
     c.mode = t.back_mode.empty() ? t.mode : t.back_mode;
     station b(s, air, c);
 
+    if (!t.rule.empty()) {
+        a.node().set_rate_policy(published_rate_policy(t.rule));
+        b.node().set_rate_policy(published_rate_policy(t.rule));
+    }
     const auto trace = set_paths(air, a, b, t, reference_mode(t.mode));
     a.on_trace = [&](const s5066::log_record& l) {
         if (t.log)

@@ -17,6 +17,9 @@ struct rate_trial {
     std::string mode = "auto"; //!< mode of both stations
     std::string back_mode;     //!< mode of the second station, which answers; empty: the
                                //!< same
+    //! Rule that chooses the modes of both stations instead of ours, see
+    //! published_rate_policy(). Empty: ours.
+    std::string rule;
     //! Both directions, with independent fading. signal_power 0: that of
     //! reference_mode().
     trace_config channel;

@@ -13,7 +13,7 @@ from gnuradio.hf.cli._progress import Progress, watched
 from gnuradio.hf.simulation.block_errors import Point, read
 from gnuradio.hf.system import output
 from .. import sweep
-from ..link import adaptive as cells, faults as simulated_faults
+from ..link import adaptive as cells, faults as simulated_faults, published_rates
 from ..programs import league as modem_league
 from ..receiver import ale as ale_receiver, block_errors, combining
 from . import _bench_programs
@@ -102,6 +102,21 @@ def faults(wanted: simulated_faults.Options, pool: sweep.Pool) -> None:
     print(measure.table(trials))
     if missed := measure.failed(trials):
         raise fail("; ".join(missed))
+
+
+@command.command()
+@click.option("--hours", default=2.0, show_default=True, help="Station time of each cell, h.")
+@click.option("--seed", default=1, show_default=True)
+@options(sweep.Pool, "pool")
+def rules(hours: float, seed: int, pool: sweep.Pool) -> None:
+    """Our rate adaptation beside two published rules (Trinder, RapidM), in the modes of 4539.
+
+    The same data link, channel and oracle: the best fixed mode of each minute.
+    """
+    jobs = list(published_rates.jobs(hours, seed))
+    with workers_of(pool, processes=True) as workers:
+        found = watched(sweep.run(published_rates.measure, jobs, workers), len(jobs))
+    print(published_rates.report(list(found)))
 
 
 @command.command()
