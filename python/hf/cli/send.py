@@ -70,7 +70,8 @@ class _Way:
                 type=click.Path(exists=True, dir_okay=False))
 @click.option("--to", "node", required=True, type=NODE,
               help="Far node, or a group (always by UDOP).")
-@click.option("--name", default=None, help="Name of a single FILE at the far side.  [default: its own]")
+@click.option("--name", default=None,
+              help="Name of a single FILE at the far side.  [default: its own]")
 @click.option("--udop", is_flag=True, help="Send without acknowledgements, as for groups.")
 @click.option("--repeats", default=None, type=click.IntRange(0, 15),
               help="UDOP: extra copies of each U_PDU; with --loss extra rounds for late joiners.  "

@@ -123,10 +123,10 @@ def _costs(f: Findings) -> str:
         ([r.kind, r.sender, r.receiver or "all", f"{sum(r.cost_s.values()):.0f}",
           *(f"{100 * r.cost_s[name] / sum(r.cost_s.values()):.0f}" for name in PARTS)]
          for r in rows), (0, 1, 2)) \
-        + '\n<p class="dim">Time in which data waited at the sender. Data: what arrived. Protocol: ' \
-          "headers and control D_PDUs. Turnaround: not transmitting. Padding: preambles, rest of " \
-          "blocks. Loss: what was sent again. Slots in which data waited for less than 10 s are " \
-          "left out.</p>"
+        + '\n<p class="dim">Time in which data waited at the sender. Data: what arrived. ' \
+          "Protocol: headers and control D_PDUs. Turnaround: not transmitting. Padding: " \
+          "preambles, rest of blocks. Loss: what was sent again. Slots in which data waited for " \
+          "less than 10 s are left out.</p>"
 
 
 def _plot(title: str, wanted: Sequence[Any], f: Findings, draw: Callable[[Findings], str],
