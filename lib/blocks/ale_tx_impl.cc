@@ -40,7 +40,7 @@ public:
                          gr::io_signature::make(1, 1, sizeof(gr_complex))),
           d_channels(channels), d_sounds(sounds),
           // The samples of the engine have magnitude 1.
-          d_level(level * hf::level::modulators), d_continuous(continuous),
+          d_level(level, 1), d_continuous(continuous),
           d_gap(static_cast<size_t>(std::lround(gap_ms * 1e-3 * rates::default_modem)))
     {
         message_port_register_in(pmt::mp("frames"));
@@ -50,7 +50,7 @@ public:
 
     uint64_t transmissions() const override { return d_transmissions; }
     uint64_t dropped() const override { return d_dropped; }
-    void set_level(double level) override { d_level.set(level * hf::level::modulators); }
+    void set_level(double level) override { d_level.set(level); }
 
     int work(int n, gr_vector_const_void_star&, gr_vector_void_star& items) override
     {

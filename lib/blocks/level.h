@@ -22,8 +22,13 @@ class level
 public:
     static constexpr double modulators = 1.6;
 
-    //! \param peak highest magnitude of the samples \throws std::invalid_argument
-    explicit level(double peak) { set(peak); }
+    //! \param peak highest magnitude of the samples
+    //! \param modulator that of the modulator's samples
+    //! \throws std::invalid_argument
+    explicit level(double peak, double modulator = modulators) : d_modulator(modulator)
+    {
+        set(peak);
+    }
 
     //! Takes effect at the next samples. \throws std::invalid_argument
     void set(double peak)
@@ -33,7 +38,7 @@ public:
             said << "level " << peak << ": allowed are 0.001 to 10, full scale is 1";
             throw std::invalid_argument(said.str());
         }
-        d_gain = static_cast<float>(peak / modulators);
+        d_gain = static_cast<float>(peak / d_modulator);
     }
 
     void apply(gr_complex* samples, size_t count) const
@@ -47,6 +52,7 @@ public:
     }
 
 private:
+    double d_modulator;
     std::atomic<float> d_gain{ 1 };
 };
 

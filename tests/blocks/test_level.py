@@ -61,7 +61,7 @@ def test_a_level_set_later_must_be_in_its_range(make):
     block = make()
     block.set_level(0.5)
     for level in (0, 11, float("nan")):
-        with pytest.raises(ValueError, match="allowed are 0.001 to 10"):
+        with pytest.raises(ValueError, match=f"level {level:g}: allowed are 0.001 to 10"):
             block.set_level(level)
 
 
