@@ -158,6 +158,19 @@ TEST(Conformance, Row1_06_LongerCPduMakesEqualSegments)
     }
 }
 
+TEST(Conformance, Row1_06_ASegmentFitsTheLongestTransmission)
+{
+    auto c = segments_of(1023); // 109 s at 75 bit/s
+    c.mode = "4539-75S";
+    c.max_transmission_s = 60; // 562 octets
+    linked p(c);
+    p.submit(1, 1019, confirmed());
+    const auto d = of_type(p.transmission(), t::data_only);
+    ASSERT_FALSE(d.empty());
+    EXPECT_GT(d.front().segment.size(), 400u);
+    EXPECT_LE(d.front().segment.size(), 550u);
+}
+
 TEST(Conformance, Row1_07_NumbersWrapAndGoOnInTheNextCPdu)
 {
     auto c = segments_of(50);

@@ -20,18 +20,17 @@ constexpr size_t octets_beside = 64;
 
 size_t segment_length(const node_context& node, const peer& p, const gr::hf::mode& m)
 {
-    if (node.config.segment_octets > 0)
-        return node.config.segment_octets;
     // No D_PDU longer than a minute, half of the longest transmission. With rate
     // adaptation half of that, because a lower rate makes it too long to get through.
     const size_t seconds = node.modes.adaptive ? 30 : 60;
     // A segment that does not fit the longest transmission would never be sent.
     const auto t = kernel::timing_of(m);
-    const size_t fits = t.octets_in(max_blocks(t, node.config.max_transmission_s));
+    const size_t room = t.octets_in(max_blocks(t, node.config.max_transmission_s));
+    const size_t fits = std::max(room - std::min(room, octets_beside), min_whole_segment);
+    if (node.config.segment_octets > 0)
+        return std::min(node.config.segment_octets, fits);
     const auto longest = std::clamp<size_t>(
-        std::min(size_t(m.rate_bps) * seconds / 8, fits - std::min(fits, octets_beside)),
-        min_whole_segment,
-        max_segment);
+        std::min(size_t(m.rate_bps) * seconds / 8, fits), min_whole_segment, max_segment);
     const size_t top = longest > 1000 ? max_segment : longest;
     if (const auto best = node.modes.policy->segment_octets(p.addr, m))
         return std::min(*best, top);
