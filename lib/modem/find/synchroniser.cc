@@ -1,6 +1,7 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/find/synchroniser.h"
+#include "modem/find/synchroniser_parts.h"
 
 #include "modem/front/fourier.h"
 #include "modem/front/pulse.h"
@@ -27,30 +28,10 @@ constexpr int64_t filter_symbols =
 
 // Assumed power of an empty tap, relative to the mean tap, if a correlation is known.
 constexpr float empty_tap = 1e-3f;
-// Assumed noise at first, as a share of the power.
-constexpr float first_noise = 0.25f;
-// Lower limits: noise as a share of the power, and rows left to estimate the noise.
-constexpr float min_noise = 1e-5f, min_rows = 8;
 
-/* Sparse search for paths. pursuits: rounds of looking for paths in the residual.
- * path_found: power against noise that makes a path; noise reaches it once in a thousand
- * looks at 960 delays. of_strongest_left: share of the strongest residual, below which
- * side peaks are likely. beside_path: neighbour taps taken together on either side of a
- * path. max_sparse: most taps. */
-constexpr int pursuits = 10;
-constexpr float path_found = 14, of_strongest_left = 0.25f;
-constexpr size_t beside_path = 2, max_sparse = 48;
 // Least share of the power of all paths that the window must hold. Starting early for an
 // early path may lose the rest, at most half a decibel.
 constexpr double min_in_window = 0.9;
-/* clean_row: share of the power that unknown symbols may have in a clean row. It is 5 dB
- * below the noise at 30 dB, the highest SNR of any waveform. clean_for_tap: least clean
- * rows per tap. */
-constexpr float clean_row = 3e-4f, clean_for_tap = 4;
-// Paths this much below the strongest count in the search for clean rows: 20 dB.
-constexpr float of_strongest_certain = 0.01f;
-// Energy share of the known signal at a delay that is only rounding.
-constexpr float unseen = 1e-3f;
 
 // sum conj(s_i) y[2 i] over symbols begin .. end - 1
 value correlate(const value* y, const std::vector<value>& s, size_t begin, size_t end)
@@ -87,15 +68,6 @@ double beside_grid(const std::vector<float>& power, size_t peak)
                              std::sqrt(power[peak + 1])),
                       -0.5,
                       0.5);
-}
-
-belief_function beliefs_of(const std::vector<value>& fixed)
-{
-    return [&fixed](int64_t n) {
-        const auto i = static_cast<size_t>(n); // a negative n becomes large
-        return i < fixed.size() && fixed[i] != value{} ? symbol_belief{ fixed[i], 0 }
-                                                       : symbol_belief{ 0, 1 };
-    };
 }
 
 // Sum over pairs of taps, at most \p reach half symbols apart, weighted by \p of_delay.
@@ -377,7 +349,8 @@ void synchroniser::widen(synchronised& s,
     y.run(in, rows + room_behind_fit);
     if (y.end() < rows + room_behind_fit)
         return;
-    const local_beliefs b(-more, rows, static_cast<size_t>(wide), beliefs_of(fixed));
+    const local_beliefs b(
+        -more, rows, static_cast<size_t>(wide), synchroniser_parts::beliefs_of(fixed));
     const values signal = known_signal(b, -wide, rows + more);
     const auto sent = [&signal, wide](int64_t row, int64_t tap) {
         return signal[static_cast<size_t>(row - tap + wide)];
@@ -432,7 +405,7 @@ void synchroniser::estimate(synchronised& s,
     y.run(in, rows + room_behind_fit);
     if (y.end() < rows + room_behind_fit)
         return;
-    s.noise = first_noise * power_in;
+    s.noise = synchroniser_parts::first_noise * power_in;
     if (taps() > dense_delays)
         estimate_sparse(s, y, fixed, known, power_in);
     else
@@ -456,7 +429,7 @@ void synchroniser::estimate_all(synchronised& s,
                                 float power_in) const
 {
     const auto rows = static_cast<int64_t>(2 * fixed.size());
-    const belief_function beliefs = beliefs_of(fixed);
+    const belief_function beliefs = synchroniser_parts::beliefs_of(fixed);
     const size_t taps = s.profile.size();
     for (int round = 0; round < d_plan->rounds; ++round) {
         float residual = 0;
@@ -471,169 +444,11 @@ void synchroniser::estimate_all(synchronised& s,
             s.profile[k] = std::norm(s.taps[k]) + posterior;
         }
         const auto equations = d_plan->independent_rows * static_cast<float>(rows);
-        s.noise = std::max(residual * equations / std::max(equations - freedom, min_rows),
-                           min_noise * power_in);
+        s.noise =
+            std::max(residual * equations /
+                         std::max(equations - freedom, synchroniser_parts::min_rows),
+                     synchroniser_parts::min_noise * power_in);
     }
-}
-
-// Equations of \p delays delays from the first of \p rows on, by the known symbols.
-sparse_equations synchroniser::equations_of(const value* rows,
-                                            size_t delays,
-                                            const values& fixed,
-                                            float power)
-{
-    const auto count = static_cast<int64_t>(2 * fixed.size());
-    const local_beliefs b(0, count, delays, beliefs_of(fixed));
-    const std::vector<float> spread(delays, power / static_cast<float>(delays));
-    std::vector<float> weight = foreign_power(b, 0, count, spread);
-    for (float& w : weight)
-        w = first_noise * power / (first_noise * power + w);
-    sparse_equations e(delays);
-    e.add(known_signal(b, -static_cast<int64_t>(delays), count),
-          0,
-          rows,
-          1,
-          std::move(weight));
-    return e;
-}
-
-// Variance of a row by the residual of \p e, after a fit of \p freedom numbers.
-float synchroniser::noise_left(const sparse_equations& e,
-                               float freedom,
-                               float power) const
-{
-    const float equations = d_plan->independent_rows * e.weight();
-    return std::max(e.energy_left() / e.weight() * equations /
-                        std::max(equations - freedom, min_rows),
-                    min_noise * power);
-}
-
-/* Find paths one by one in the residual of those found. So side peaks of a strong path do
- * not count as weak paths. */
-void synchroniser::pursue(sparse_equations& e, float power_in) const
-{
-    const size_t delays = e.taps();
-    const float min_own = unseen * *std::max_element(e.own().begin(), e.own().end());
-    float noise = noise_left(e, 0, power_in);
-    for (int round = 0; round < pursuits && e.active().size() < max_sparse; ++round) {
-        const values& left = e.left();
-        std::vector<float> power(delays, 0);
-        for (size_t k = 0; k < delays; ++k)
-            if (e.own()[k] > min_own && !e.is_active(k))
-                power[k] = std::norm(left[k]) / e.own()[k];
-        const float most = *std::max_element(power.begin(), power.end());
-        const float least =
-            std::max(of_strongest_left * most, path_found * noise_colour * noise);
-        const size_t before = e.active().size();
-        for (size_t k = 0; k < delays && e.active().size() < max_sparse; ++k) {
-            if (power[k] < least || (k > 0 && power[k - 1] > power[k]) ||
-                (k + 1 < delays && power[k + 1] > power[k]))
-                continue;
-            for (size_t at = k - std::min(k, beside_path);
-                 at < std::min(k + beside_path + 1, delays);
-                 ++at)
-                if (!e.is_active(at))
-                    e.activate(at);
-        }
-        const std::vector<float> load(e.active().size(), noise_colour * noise / power_in);
-        if (e.active().size() == before || !e.solve(load))
-            break;
-        noise = noise_left(e, static_cast<float>(e.active().size()), power_in);
-    }
-}
-
-// Power of the correlation at all delays of the search, without the side peaks of other
-// delays.
-std::vector<float> synchroniser::without_side_peaks(const half_symbol_stream& y,
-                                                    const values& fixed,
-                                                    float known,
-                                                    float power_in) const
-{
-    const size_t delays = 2 * static_cast<size_t>(d_search) + 1;
-    auto e = equations_of(y.at(-d_search), delays, fixed, power_in);
-    pursue(e, power_in);
-    std::vector<float> power(delays, 0);
-    for (size_t k = 0; k < e.solution().size(); ++k)
-        power[e.active()[k]] = std::norm(e.solution()[k]) * known * known;
-    return power;
-}
-
-/* The same equations, of clean rows only: no unknown symbol reaches them on the paths
- * found, so the power of unknown symbols does not count as noise. Nothing if there are
- * too few. */
-std::optional<sparse_equations> synchroniser::of_clean_rows(const sparse_equations& found,
-                                                            const value* rows,
-                                                            const values& fixed,
-                                                            const synchronised& s,
-                                                            float power_in) const
-{
-    const auto count = static_cast<int64_t>(2 * fixed.size());
-    const local_beliefs b(0, count, taps(), beliefs_of(fixed));
-    // Without this limit, a single tap of noise could exclude all rows.
-    std::vector<float> certain = s.profile;
-    const float strongest = *std::max_element(certain.begin(), certain.end());
-    for (float& p : certain)
-        p = p < of_strongest_certain * strongest ? 0 : p;
-    std::vector<float> weight = foreign_power(b, 0, count, certain);
-    for (float& w : weight)
-        w = w <= clean_row * power_in ? 1 : 0;
-    sparse_equations e(taps());
-    e.add(known_signal(b, -static_cast<int64_t>(taps()), count),
-          0,
-          rows,
-          1,
-          std::move(weight));
-    if (e.weight() < clean_for_tap * static_cast<float>(found.active().size()))
-        return std::nullopt;
-    for (const uint16_t a : found.active())
-        if (certain[a] > 0)
-            e.activate(a);
-    const std::vector<float> load(e.active().size(), noise_colour * s.noise / power_in);
-    if (!e.solve(load))
-        return std::nullopt;
-    return e;
-}
-
-void synchroniser::estimate_sparse(synchronised& s,
-                                   const half_symbol_stream& y,
-                                   const values& fixed,
-                                   float known,
-                                   float power_in) const
-{
-    sparse_equations e = equations_of(y.at(0), taps(), fixed, power_in);
-    pursue(e, power_in);
-    s.noise = noise_left(e, static_cast<float>(e.solution().size()), power_in);
-    const auto begin_profile = [&] {
-        s.profile.assign(taps(), 0);
-        for (size_t k = 0; k < e.solution().size(); ++k)
-            s.profile[e.active()[k]] = std::norm(e.solution()[k]) + s.noise / known;
-    };
-    begin_profile();
-    if (2 * known < static_cast<float>(fixed.size()))
-        if (auto clean = of_clean_rows(e, y.at(0), fixed, s, power_in)) {
-            e = std::move(*clean);
-            s.noise = noise_left(e, static_cast<float>(e.active().size()), power_in);
-            begin_profile();
-        }
-    for (int round = 0; round < d_plan->rounds && !e.solution().empty(); ++round) {
-        std::vector<float> load;
-        for (const uint16_t a : e.active())
-            load.push_back(noise_colour * s.noise / s.profile[a]);
-        if (!e.solve(load))
-            break;
-        float freedom = 0;
-        const float information = known / std::max(s.noise, 1e-20f);
-        for (size_t k = 0; k < e.active().size(); ++k) {
-            float& p = s.profile[e.active()[k]];
-            const float posterior = 1 / (1 / std::max(p, 1e-20f) + information);
-            freedom += p / (p + 1 / information);
-            p = std::norm(e.solution()[k]) + posterior;
-        }
-        s.noise = noise_left(e, freedom, power_in);
-    }
-    s.taps.assign(taps(), 0);
-    for (size_t k = 0; k < e.solution().size(); ++k)
-        s.taps[e.active()[k]] = e.solution()[k];
 }
 
 } // namespace gr::hf::kernel
