@@ -13,7 +13,7 @@ from typing import Any, Deque, Dict, List, Optional
 
 from .. import sis
 from ..sis import s5066
-from ..station.station_tables import Mail as Settings, MailRoute
+from ..station.mail_tables import Mail as Settings, MailRoute
 from . import policy
 from .hmtp import Mail, Outcome, Reply, Transaction
 from .spool import Envelope

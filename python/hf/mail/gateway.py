@@ -15,8 +15,8 @@ import time
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
 from .. import sis
-from ..station.station_tables import Mail as Settings
-from ..station.station_tables import MailRoute
+from ..station.mail_tables import Mail as Settings
+from ..station.mail_tables import MailRoute
 from . import bounce, policy, seen
 from .broadcast import BroadcastCarrier
 from .carrier import Carrier, Work

@@ -6,8 +6,8 @@ import random
 import re
 from typing import List, Optional, Sequence
 
-from ..station.station_tables import Mail as Settings
-from ..station.station_tables import MailRoute
+from ..station.mail_tables import Mail as Settings
+from ..station.mail_tables import MailRoute
 from .hmtp import Reply, domain_of
 from .spool import Envelope
 

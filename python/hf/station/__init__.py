@@ -9,9 +9,10 @@ from gnuradio import gr
 from .. import hf_python as _hf
 from ..system import output
 from . import names, tables
+from .mail_tables import Mail, MailRoute
 from .radio_tables import Ptt, Radio, Rig, Sdr
-from .station_tables import (Ale, Auth, Capture, Dns, Host, IpClient, Mail, MailRoute, ModemClient,
-                             ModemServer, Net, Pep, Record, SisServer, StationError, Web, words_of)
+from .station_tables import (Ale, Auth, Capture, Dns, Host, IpClient, ModemClient, ModemServer,
+                             Net, Pep, Record, SisServer, StationError, Web, words_of)
 from .xmpp_tables import Xmpp, XmppPeer
 
 
