@@ -23,7 +23,7 @@ class ShamServer(threading.Thread):
     def __init__(self):
         super().__init__(daemon=True)
         self.listener = socket.create_server(("127.0.0.1", 0))
-        self.of, self.bodies = {}, []
+        self.of, self.bodies, self.last_words = {}, [], ""
 
     def run(self):
         while len(self.of) < len(FAR):
@@ -42,6 +42,8 @@ class ShamServer(threading.Thread):
             elif "</handshake>" in text:
                 self.of[domain] = connection
                 connection.sendall(b"<handshake/>")
+            elif "</stream:stream>" in text:
+                connection.sendall(self.last_words.encode() + b"</stream:stream>")
             elif found := re.search(r"<iq [^>]*id=\"([^\"]*)\"[^>]*><ping.*?</iq>", text):
                 self.bodies += re.findall("<body>(.*?)</body>", text)
                 while len(self.of) < len(FAR):
@@ -54,16 +56,41 @@ class ShamServer(threading.Thread):
             text = ""
 
 
-def test_an_answer_may_come_to_another_component(tmp_path):
-    server = ShamServer()
-    server.start()
+@pytest.fixture
+def server():
+    made = ShamServer()
+    made.start()
+    yield made
+    made.listener.close()
+
+
+def gateway_of(server, folder, lines):
     settings = station.Xmpp(
-        folder=str(tmp_path), secret="x", domains=["ship.example"],
+        folder=str(folder), secret="x", domains=["ship.example"],
         server=f"127.0.0.1:{server.listener.getsockname()[1]}",
         peer=[xmpp_tables.XmppPeer(domains=FAR, node="1.2.0.2")])
     settings.check()
+    return gateway.Gateway(settings, "127.0.0.1:1", 20000, "all", lines.append)
+
+
+def test_a_stanza_before_the_end_of_the_connection_is_kept(server, tmp_path):
     lines = []
-    made = gateway.Gateway(settings, "127.0.0.1:1", 20000, "all", lines.append)
+    made = gateway_of(server, tmp_path, lines)
+    components = Components(made, lines.append)
+    end = time.monotonic() + 20
+    while len(components.connected()) < len(FAR):
+        assert time.monotonic() < end, lines
+        time.sleep(0.02)
+    server.last_words = ("<message from='anna@ship.example' to='bert@shore.example'>"
+                         "<body>last</body></message>")
+    components.close()
+    assert made.journal.waiting("1.2.0.2") == len(FAR)
+    made.close()
+
+
+def test_an_answer_may_come_to_another_component(server, tmp_path):
+    lines = []
+    made = gateway_of(server, tmp_path, lines)
     for k in range(3):
         made.journal.take(FAR[0], GOOD.format(k).encode())
     components = Components(made, lines.append)
@@ -73,5 +100,4 @@ def test_an_answer_may_come_to_another_component(tmp_path):
         time.sleep(0.02)
     components.close()
     made.close()
-    server.listener.close()
     assert server.bodies == ["0", "1", "2"]

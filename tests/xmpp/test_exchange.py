@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Two exchanges with a sham link between them, which fails, and their gateways are killed."""
+import collections
+import itertools
 import random
 
 from gnuradio.hf.station import xmpp_tables
@@ -112,6 +114,81 @@ def test_the_last_message_before_a_kill_is_not_lost(both):
     shore.kill()
     both.all()
     assert shore.arrived == ["first", "second", "third"]
+
+
+class Sockets:
+    """Both sides with a socket from their node: what is in it has been confirmed, and is lost when
+    the gateway is killed. One step moves one U_PDU, or reads one."""
+
+    def __init__(self, sides):
+        self.sides, self.now = sides, 1000.0
+        self.inbox = {name: collections.deque() for name in sides}
+        self.waiting = {name: collections.deque() for name in sides}
+
+    def kill(self, name):
+        self.inbox[name].clear()
+        self.waiting[name].clear()
+        self.sides[name].kill()
+
+    def step(self, name):
+        side, self.now = self.sides[name], self.now + 1
+        if not self.waiting[name]:
+            self.waiting[name].extend(side.exchange.due(2048, self.now))
+        if self.waiting[name]:
+            u = self.waiting[name].popleft()
+            self.inbox[FAR[name]].append(u.octets)
+            if u.last:
+                self.inbox[name].append(u.number)
+        elif self.inbox[name]:
+            found = self.inbox[name].popleft()
+            if isinstance(found, int):
+                side.exchange.confirmed(found)
+            else:
+                side.exchange.take(found, self.now)
+        else:
+            return False
+        return True
+
+    def run(self, kills):
+        """kills: who is killed, by the number of the step before."""
+        quiet, number = 0, 0
+        while quiet < 2 or number <= max(kills, default=0):
+            quiet = 0 if self.step(list(NODES)[number % 2]) else quiet + 1
+            if number in kills:
+                self.kill(kills[number])
+            number += 1
+
+
+def after_kills(folder, known, kills):
+    """What arrives of three stanzas, and of one after the kills, which shows what is missing."""
+    both = Sockets({name: Side(name, folder / name) for name in NODES})
+    ship, shore = both.sides.values()
+    if known:
+        for side in (ship, shore):
+            side.write("before")
+        both.run({})
+    for side in (ship, shore):
+        side.kill()  # not the first start of either
+    for k in range(3):
+        ship.write(f"{k}")
+    both.run(kills)
+    ship.write("last")
+    both.run({})
+    for side in (ship, shore):
+        side.journal.close()
+    return shore.arrived[int(known):]
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("who", itertools.product(NODES, repeat=2), ids="-".join)
+def test_kills_at_each_step_lose_nothing(tmp_path, monkeypatch, known, who):
+    """Two kills. The gateways have heard each other before, or not."""
+    monkeypatch.setattr(journal, "SCHEMA", "PRAGMA synchronous=OFF;" + journal.SCHEMA)
+    for first in range(16):
+        for second in (first + 1, first + 8):
+            kills = {first: who[0], second: who[1]}
+            assert after_kills(tmp_path / f"{first} {second}", known, kills) == \
+                ["0", "1", "2", "last"], kills
 
 
 @pytest.mark.parametrize("wiped", ["ship", "shore"])

@@ -80,10 +80,10 @@ class Chat:
         if self._processes is None:
             self.wait(lambda: all(len(s.status()["connected"]) == 2
                                   for s in self.services.values()))
-        else:
-            time.sleep(4)  # until the components are connected
         self.users = Users({ANNA: self.servers["A"].port, BERT: self.servers["B"].port})
         self._exit.callback(self.users.close)
+        for user in (ANNA, BERT):
+            self.settle(user)
         return self
 
     def _describe(self, name: str, d: station.Description) -> None:
@@ -119,6 +119,11 @@ class Chat:
             if time.monotonic() > end:
                 raise RuntimeError("\n".join(self.lines) or "nothing was said")
             time.sleep(0.05)
+
+    def settle(self, user: str) -> None:
+        """Wait until the gateway of a user has written down all that the user has sent."""
+        far = DOMAINS["B" if user == ANNA else "A"]
+        self.wait(lambda: self.users.reaches(user, far), 120)
 
     def now(self) -> float:
         """Station time, s."""
@@ -232,6 +237,10 @@ def throughput(rate: int, payload: int, count: int, peer: Optional[Dict[str, Any
 
 #: Part of the time that the link is down in bad_link().
 DOWN_SHARE = 0.3
+#: bad_link() ends when no message has arrived for this time, s.
+PATIENCE_S = 120.0
+#: Messages that are written in bad_link() while a gateway or a server of Bert's side is down.
+DOWN_MESSAGES = 5
 
 
 @dataclass
@@ -249,7 +258,12 @@ class Bad:
 
 def bad_link(messages: int, kills: int, seed: int = 1) -> Bad:
     """Messages of Anna to Bert at 9600 bit/s while the link is down for DOWN_SHARE of the time,
-    and in turn a gateway or a server of either side is killed and started again."""
+    and in turn a gateway or a server of either side is killed and started again.
+
+    What Anna's client sends while her server or gateway is down is no message of HF, and neither is
+    what is in a socket on that side when its reader is killed: XEP-0114 and stock clients have no
+    acknowledgement. So on her side the kill waits until the gateway has written down the last
+    message, and the next message until the gateway answers."""
     draw, over, downs = random.Random(seed), threading.Event(), []  # type: Any, Any, List[float]
     setting = pair.Setting(mode="4539-9600S", speed=20.0, pep_ports=None)
 
@@ -262,37 +276,53 @@ def bad_link(messages: int, kills: int, seed: int = 1) -> Bad:
     with Chat(setting, processes=True) as chat:
         users, begin = chat.users, chat.now()
         threading.Thread(target=disturb, daemon=True).start()
+        down: Optional[Tuple[int, str, bool]] = None
         for k in range(messages):
             users.write(ANNA, BERT, f"{k}")
             time.sleep(draw.uniform(0, 0.2))
+            if down is not None and k >= down[0]:
+                _start(chat, *down[1:])
+                down = None
             if k * kills // messages != (k + 1) * kills // messages:
-                _kill(chat, draw.choice(pair.NAMES), draw.random() < 0.5)
+                down = _kill(chat, k, draw.choice(pair.NAMES), draw.random() < 0.5)
+        if down is not None:
+            _start(chat, *down[1:])
         down_share = sum(downs) / (chat.now() - begin)
-        users.wait(lambda: set(users.bodies(BERT)) >= {f"{k}" for k in range(messages)}, 120)
+        got: List[str] = []
+        while users.wait(lambda: len(users.bodies(BERT)) > len(got), PATIENCE_S):
+            got = users.bodies(BERT)
+            if set(got) >= {f"{k}" for k in range(messages)}:
+                break
         over.set()
-        got = users.bodies(BERT)
     once = sum(got.count(f"{k}") == 1 for k in range(messages))
     lost = sum(f"{k}" not in got for k in range(messages))
     return Bad(messages, kills, down_share, once, lost, messages - once - lost,
                got == sorted(got, key=int))
 
 
-def _kill(chat: Chat, name: str, gateway: bool) -> None:
-    """Kill a gateway or a server, and start it again a second later."""
+def _kill(chat: Chat, k: int, name: str, gateway: bool) -> Optional[Tuple[int, str, bool]]:
+    """Kill a gateway or a server after message k. Returns after which message it has to be
+    started. On Anna's side that has been done."""
+    if name == "A":
+        chat.settle(ANNA)
     if gateway:
-        time.sleep(0.05)  # or the server hands a message over to a socket that nobody reads
         chat.stop(name)
-        time.sleep(1)
-        chat.start(name)
-        if name == "A":
-            time.sleep(4)  # a message that the writer's server refuses is no message of HF
     else:
         chat.servers[name].stop()
-        time.sleep(1)
+    if name == "B":
+        return k + DOWN_MESSAGES, name, gateway
+    _start(chat, name, gateway)
+    chat.settle(ANNA)
+    return None
+
+
+def _start(chat: Chat, name: str, gateway: bool) -> None:
+    """Start a gateway or a server again."""
+    if gateway:
+        chat.start(name)
+    else:
         chat.servers[name].start()
         chat.users.again(ANNA if name == "A" else BERT)
-        if name == "A":
-            time.sleep(4)
 
 
 def _run(name: str, folder: str, sis: str, port: str, more: str) -> None:

@@ -197,6 +197,18 @@ class Users:
         """Send a message."""
         self.do(sender, lambda c: c.send_message(mto=to, mbody=body, mtype="chat"))
 
+    def reaches(self, jid: str, domain: str) -> bool:
+        """Whether a domain answers a ping of a user, 5 s at most. A gateway answers for a far
+        domain, after it has written down all that the user has sent there before."""
+        async def run() -> bool:
+            from slixmpp.exceptions import IqError, IqTimeout
+            try:
+                await self._clients[jid]["xep_0199"].send_ping(domain, timeout=5)
+                return True
+            except (IqError, IqTimeout):
+                return False
+        return self._loop.do(run(), 30)
+
     def bodies(self, jid: str) -> List[str]:
         """Texts of the messages that a user has got."""
         with self._changed:

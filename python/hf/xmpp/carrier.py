@@ -26,8 +26,8 @@ class _Way:
     def __init__(self, exchange: Exchange) -> None:
         self.exchange = exchange
         self.waiting: Deque[UPdu] = deque()
-        #: Numbers by application, ID and segment of the U_PDU whose confirmation counts.
-        self.expected: Dict[Tuple[int, int, int], int] = {}
+        #: Numbers by the marks of the U_PDU whose confirmation counts.
+        self.expected: Dict[Tuple[int, ...], int] = {}
         self.touched = time.monotonic()
         self.failures, self.until = 0, 0.0
 
@@ -132,7 +132,7 @@ class Carrier(threading.Thread):
             way.touched = now
             s = codec.segment(first.octets)
             if first.last and s is not None:
-                way.expected[s.application, s.id, s.number] = first.number
+                way.expected[_marks(s)] = first.number
 
     def _failed(self, way: _Way, why: str) -> None:
         way.again()
@@ -158,8 +158,14 @@ class Carrier(threading.Thread):
             way.touched = time.monotonic()
             if isinstance(p, s5066.s_unidata_request_confirm):
                 way.failures = 0
-                number = way.expected.pop((s.application, s.id, s.number), None)
+                number = way.expected.pop(_marks(s), None)
                 if number is not None:
                     way.exchange.confirmed(number)
-            elif way.exchange.is_waiting and way.until <= time.monotonic():
+            elif (way.exchange.is_waiting or codec.as_notice(s)) and \
+                    way.until <= time.monotonic():
                 self._failed(way, sis.reason(p))
+
+
+def _marks(s: codec.Segment) -> Tuple[int, ...]:
+    """What tells a U_PDU from others that wait for a confirmation."""
+    return (s.application, s.id, s.number, *(codec.as_notice(s) or ()))

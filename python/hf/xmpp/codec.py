@@ -45,6 +45,8 @@ START = 0
 RESUME = 1
 #: Messages before this ID are lost.
 LOST = 2
+#: No message has arrived since this side knows the other. All that are kept are to be sent again.
+NOTHING = 3
 
 
 class Segment(NamedTuple):

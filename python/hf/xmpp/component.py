@@ -17,6 +17,8 @@ from .gateway import MAX_PASSING, Gateway
 
 #: Seconds between attempts to reach the server, and until its answer to a ping is late.
 RECONNECT_S, ANSWER_S = 2.0, 60.0
+#: At the end the server has this time for what it has already taken for the far domain, s.
+CLOSE_S = 5.0
 #: IDs of pings. No stanza from HF asks with them.
 _SYNC = "hf-gateway-sync-"
 
@@ -46,7 +48,7 @@ class Component:
         """End the connection."""
         for task in self._tasks:
             task.cancel()
-        await self._xmpp.disconnect(wait=1.0)
+        await self._xmpp.disconnect(wait=CLOSE_S)
 
     def wake(self) -> None:
         """There are stanzas in the journal."""

@@ -6,11 +6,12 @@ their way are sent again, with the same numbers. The receiver remembers numbers 
 drops second copies.
 
 The node's confirmation counts while the far gateway was heard lately: it comes sooner than that
-of the far client. A far gateway that was killed may not have written down what its node had
-delivered. So two of our gateways tell each other by notices (codec.START and others) the next
-number and the last that has arrived. A receiver that misses a number asks for it, and drops
-later ones until it has come. A gateway of another maker sends no notices, and no compressed stream
-with our dictionary: its stanzas are taken as they come.
+of the far client. Either says that the octets are in the socket of the far gateway. A far gateway
+that was killed has not written them down. So two of our gateways tell each other by notices
+(codec.START and others) after a restart the next number and the last that has arrived. A receiver
+that misses a number asks for it, and drops later ones until it has arrived. A gateway of another
+maker sends no notices, and no compressed stream with our dictionary: its stanzas are taken as they
+come.
 """
 from collections import Counter, OrderedDict, deque
 import time
@@ -23,9 +24,11 @@ from .stanza import Element
 
 #: A message that is sent later than this after it was written is stamped, s.
 STAMP_AFTER_S = 60.0
-#: The same request to send again is made, and followed, once in this time, s.
+#: The same request to send again is made once in this time, s.
 ASK_AGAIN_S = 60.0
-#: Requests that are followed within that time.
+#: Notices are sent again this often, after the pauses of retry_s. The last pause has half an hour.
+MAX_REPEATS = 8
+#: Requests that are followed within that time. A gateway that is killed again asks again.
 MAX_FOLLOWED = 10
 #: One stanza in this number asks for the far client, and not the first: it may be the answer to
 #: one that was just heard. Far fewer than journal.KEPT.
@@ -72,8 +75,11 @@ class Exchange:
                                     codec.DICTIONARY if peer.extensions else b"")
         self._unpacker = codec.Unpacker(self._is_compressed, max_octets)
         known = journal.peer(self.node)
+        journal.commit()
         self._last: Optional[int] = known["last"]
         self._is_ours: bool = known["ours"]
+        #: No gateway with this journal was bound before. So none has lost a stanza from there.
+        self._is_first_start: bool = known["new"]
         self._heard = float("-inf")
         self._asked_clients: Set[int] = set()  # numbers that far clients have not confirmed
         #: Numbers on their way, and their octets.
@@ -82,17 +88,22 @@ class Exchange:
         self._turns: "OrderedDict[str, int]" = OrderedDict()
         self._turn = 0
         self._notices: Deque[bytes] = deque(maxlen=MAX_NOTICES)
-        self._asked: Dict[int, float] = {}  # time of the last notice of a kind
-        self._followed: Deque[Tuple[int, float]] = deque(maxlen=MAX_FOLLOWED)
+        #: Kinds of the notices that are sent again until the node confirms them, and how often.
+        self._repeated: Set[int] = set()
+        self._repeats = 0
+        #: When the stanzas after a number were asked for.
+        self._asked: Dict[Optional[int], float] = {}
+        self._followed: Deque[float] = deque(maxlen=MAX_FOLLOWED)
         self.counts: Counter = Counter()
 
     # --- to the node ----------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """There is a new connection to the node. Nothing is on its way."""
+        """There is a new connection to the node. Nothing is on its way. What was in the old one
+        is lost, stanzas and notices."""
+        if self._is_ours and self.peer.extensions:
+            self._repeated, self._repeats = {codec.START, codec.RESUME}, 0
         self.again()
-        if self._last is not None and self._is_ours:
-            self._notice(codec.RESUME, self._last)
 
     def again(self) -> None:
         """What was on its way has failed, and is sent again, with all that a node has answered for
@@ -104,6 +115,20 @@ class Exchange:
         self._packer.reset()
         self._sent = -1
         self._notices.clear()
+        if codec.START in self._repeated:
+            self._notice(codec.START, self._journal.peer(self.node)["next"])
+        if self._repeated:
+            self._request()
+        self._repeats += 1
+        if self._repeats >= MAX_REPEATS:
+            self._repeated.clear()
+
+    def _request(self) -> None:
+        """Ask for all later stanzas."""
+        if self._last is None:
+            self._notice(codec.NOTHING, 0)
+        else:
+            self._notice(codec.RESUME, self._last)
 
     def _notice(self, kind: int, number: int) -> None:
         self._notices.append(codec.notice(self.peer.connection, kind, number))
@@ -111,7 +136,8 @@ class Exchange:
     def due(self, mtu: int, now: float) -> List[UPdu]:
         """U_PDUs of the next stanza that may be sent, or of notices. now: seconds since 1970."""
         if self._notices:
-            notices = [UPdu(n, -1, False) for n in self._notices]
+            notices = [UPdu(n, -1, k + 1 == len(self._notices))
+                       for k, n in enumerate(self._notices)]
             self._notices.clear()
             return notices
         first = min([*self._on_the_way, *self._asked_clients], default=self._sent)
@@ -188,7 +214,9 @@ class Exchange:
             self.counts["gathered"] += len(found) - 1
 
     def confirmed(self, number: int) -> None:
-        """The node, or the far client, has a stanza."""
+        """The node, or the far client, has a stanza, or the notices if it is negative."""
+        if number < 0:
+            self._repeated.clear()
         if number in self._asked_clients:
             self._asked_clients.remove(number)
             self._heard = time.monotonic()
@@ -223,8 +251,7 @@ class Exchange:
             found = self._unpacker.take(s)
         except codec.ContextLost:
             self.counts["out_of_context"] += 1
-            if self._last is None:
-                self._last = s.id - 1
+            self._first(s.id, self.peer.extensions)
             self._ask(now)
             return
         if found is not None:
@@ -236,15 +263,21 @@ class Exchange:
         """The number with an ID that is nearest to another number."""
         return to + (id_ - to + 128) % 256 - 128
 
+    def _first(self, id_: int, is_ours: bool) -> None:
+        """A message with this ID is the first from there. No earlier one was lost if its ID is 0,
+        or at the first start of this side. Otherwise the last one stays unknown."""
+        if self._last is None and (self._is_first_start or id_ == 0 or not is_ours):
+            self._last = id_ - 1
+
     def _take_message(self, m: codec.Arrived, now: float) -> None:
-        expected = None if self._last is None else self._last + 1
-        number = m.id if expected is None else self._nearest(m.id, expected)
-        if expected is not None and number > expected and self._is_ours:
+        self._first(m.id, self._is_ours)
+        expected = 0 if self._last is None else self._last + 1
+        number = self._nearest(m.id, expected)
+        if self._last is None or number > expected and self._is_ours:
             self.counts["after_a_gap"] += 1
             self._ask(now)
             return
-        self._last = number if expected is None or not self._is_ours \
-            else max(number, expected - 1)
+        self._last = max(number, expected - 1) if self._is_ours else number
         self._journal.set_peer(self.node, self._last, self._is_ours)
         why = m.why if m.stanza is None else policy.refusal(m.stanza, self.peer.domains,
                                                             self._ours)
@@ -261,10 +294,12 @@ class Exchange:
 
     def _ask(self, now: float) -> None:
         """Ask for what is missing. A gateway of another maker ignores it."""
-        if self.peer.extensions and self._last is not None and \
+        if self.peer.extensions and \
                 now - self._asked.get(self._last, float("-inf")) > ASK_AGAIN_S:
             self._asked = {self._last: now}
-            self._notice(codec.RESUME, self._last)
+            self._repeated.add(codec.RESUME)
+            self._repeats = 0
+            self._request()
 
     def _know_ours(self) -> None:
         if not self._is_ours:
@@ -273,24 +308,24 @@ class Exchange:
 
     def _take_notice(self, kind: int, id_: int, now: float) -> None:
         self._know_ours()
-        if kind == codec.START and self._last is None:
-            self._last = id_ - 1
-        elif kind == codec.START:
-            assert self._last is not None
-            if self._nearest(id_, self._last + 1) > self._last + 1:
+        if kind == codec.START:
+            self._first(id_, True)
+            if self._last is None or self._nearest(id_, self._last + 1) > self._last + 1:
+                self._asked.clear()  # what was asked before may be lost with that gateway
                 self._ask(now)
-        elif kind == codec.LOST and self._last is not None:
+        elif kind == codec.LOST:
             self.counts["lost"] += 1
-            self._last = max(self._nearest(id_, self._last + 1) - 1, self._last)
+            self._last = id_ - 1 if self._last is None else \
+                max(self._nearest(id_, self._last + 1) - 1, self._last)
         elif kind == codec.RESUME:
-            self._resume(id_, now)
+            self._resume(self._nearest(id_, self._journal.peer(self.node)["next"] - 1), now)
+        elif kind == codec.NOTHING:
+            self._resume(-1, now)
 
-    def _resume(self, id_: int, now: float) -> None:
-        last = self._nearest(id_, self._journal.peer(self.node)["next"] - 1)
-        recent = [of for of, at in self._followed if now - at < ASK_AGAIN_S]
-        if last in recent or len(recent) == MAX_FOLLOWED:
+    def _resume(self, last: int, now: float) -> None:
+        if sum(now - at < ASK_AGAIN_S for at in self._followed) == MAX_FOLLOWED:
             return
-        self._followed.append((last, now))
+        self._followed.append(now)
         first = self._journal.rewind(self.node, last)
         self.again()
         if first > last + 1:

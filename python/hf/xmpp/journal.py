@@ -240,12 +240,13 @@ class Journal:
 
     def peer(self, node: str) -> Dict[str, Any]:
         """next: number of the next new stanza. last: number of the last one from there, or None.
-        ours: its gateway sends notices."""
+        ours: its gateway sends notices. new: nobody has asked before."""
         with self._lock:
-            self._db.execute("INSERT OR IGNORE INTO peers (node) VALUES (?)", (node,))
+            new = self._db.execute("INSERT OR IGNORE INTO peers (node) VALUES (?)",
+                                   (node,)).rowcount > 0
             next_, last, ours = self._one("SELECT next, last, ours FROM peers WHERE node = ?",
                                           node)
-            return {"next": next_, "last": last, "ours": bool(ours)}
+            return {"next": next_, "last": last, "ours": bool(ours), "new": new}
 
     def set_peer(self, node: str, last: Optional[int], ours: bool) -> None:
         """What is known of a far gateway. It is durable with the next commit."""
