@@ -20,9 +20,9 @@ def iq(id_, to, payload, kind="get", sender="anna@ship.example/pc"):
     return f"<iq from='{sender}' to='{to}' type='{kind}' id='{id_}'>{payload}</iq>"
 
 
-@pytest.fixture
-def both(tmp_path):
-    with Stations(tmp_path) as made:
+@pytest.fixture(params=["rcop", "slep"])
+def both(tmp_path, request):
+    with Stations(tmp_path, version=request.param) as made:
         yield made
 
 
@@ -145,7 +145,8 @@ def test_an_expired_message_comes_back_once(both):
     assert both.gateways["A"].status()["for_hf"] == (0, 0)
 
 
-@pytest.mark.parametrize("confirmation", ["auto", "client", "node"])
+@pytest.mark.parametrize("both, confirmation", [
+    ("rcop", "auto"), ("rcop", "client"), ("rcop", "node"), ("slep", "auto")], indirect=["both"])
 def test_messages_wait_for_the_far_gateway(both, confirmation):
     peer = {"peer": {"confirmation": confirmation}}
     ship, shore = both.start("A", **peer), both.start("B", **peer)
@@ -174,6 +175,7 @@ def test_messages_wait_for_the_chat_server(both):
     both.wait(lambda: shore.bodies() == ["0", "1"])
 
 
+@pytest.mark.parametrize("both", ["rcop"], indirect=True)
 def test_nobody_else_is_heard(both):
     """Messages without ARQ, and from another SAP."""
     ship = both.start("A")

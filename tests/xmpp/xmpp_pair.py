@@ -6,7 +6,9 @@ import time
 
 from gnuradio.hf import station
 from gnuradio.hf.station import pair, xmpp_tables
-from gnuradio.hf.xmpp import gateway, stanza
+from gnuradio.hf.system import netns
+from gnuradio.hf.xmpp import gateway, stanza, streams
+from gnuradio.hf.xmpp.service import NAME, PORT, reach
 
 DOMAINS = {"A": "ship.example", "B": "shore.example"}
 ROOMS = {"A": "rooms.ship.example", "B": "rooms.shore.example"}
@@ -39,9 +41,9 @@ class ShamServer:
 class Stations:
     """The two stations, without gateways."""
 
-    def __init__(self, folder, speed=30, capture=False, **setting):
+    def __init__(self, folder, speed=30, capture=False, version="rcop", **setting):
         """capture: the S_primitives of station A are in sis.pcap in the folder."""
-        self.capture = capture
+        self.capture, self.version, self.ports = capture, version, {}
         self.folder, self.gateways, self.lines = folder, {}, []
         self._exit = contextlib.ExitStack()
         self._setting = pair.Setting(speed=speed, pep_ports=None, **setting)
@@ -51,6 +53,10 @@ class Stations:
             d.pep, d.sis_server = None, station.SisServer(port=0)
             if self.capture and name == "A":
                 d.capture = station.Capture(sis=str(self.folder / "sis.pcap"))
+            if self.version == "slep":
+                (port,) = netns.free_tcp_ports(1)
+                self.ports[name] = {pair.NODES[pair.OTHER[name]]: port}
+                reach(d, self.ports[name])
 
         self.pair = self._exit.enter_context(pair.Pair(self._setting, False, describe))
         return self
@@ -66,7 +72,8 @@ class Stations:
             folder=str(self.folder / name), server=server, secret="secret of a test",
             domains=[DOMAINS[name], ROOMS[name]],
             peer=[xmpp_tables.XmppPeer(domains=[DOMAINS[other], ROOMS[other]],
-                                       node=pair.NODES[other], **(peer or {}))],
+                                       node=pair.NODES[other],
+                                       **{"version": self.version, **(peer or {})})],
             **{"retry_s": 0.3, "retry_max_s": 1.0, **more})
         made.check()
         return made
@@ -79,8 +86,11 @@ class Stations:
 
     def start(self, name, presence="all", **more):
         """A gateway with a sham server."""
-        made = gateway.Gateway(self.settings(name, **more), self.sis(name), 20000, presence,
-                               self.say(name))
+        ports = self.ports.get(name, {})
+        made = gateway.Gateway(
+            self.settings(name, **more), self.sis(name), 20000, presence, self.say(name),
+            streams.Streams("", ports) if ports else None,
+            {n: self.pair.stations[name].stream_port(n, NAME, PORT) for n in ports})
         self.gateways[name] = made
         server = ShamServer(made)
         made.start()

@@ -17,6 +17,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple, Type
 from gnuradio.hf import station
 from gnuradio.hf.station import pair
 from gnuradio.hf.system import netns
+from gnuradio.hf.xmpp import service as xmpp_service
 from gnuradio.hf.xmpp.service import XmppService
 
 from . import chat_sizes
@@ -50,6 +51,8 @@ class Chat:
         self._processes: Optional[Dict[str, subprocess.Popen]] = {} if processes else None
         self._exit = ExitStack()
         self.lines: List[str] = []
+        #: Where HF-PEP of each station expects the gateway.
+        self._ports: Dict[str, int] = {}
         self.servers: Dict[str, Prosody] = {}
         self.services: Dict[str, XmppService] = {}
 
@@ -90,17 +93,24 @@ class Chat:
         d.pep, d.sis_server = None, station.SisServer(port=0)
         d.xmpp = _table(name, self.folder, self.servers[name].component_port, self._peer,
                         **self._more)
+        if d.xmpp.peer[0].version == "slep":
+            (self._ports[name],) = netns.free_tcp_ports(1)
+            xmpp_service.reach(d, {pair.NODES[pair.OTHER[name]]: self._ports[name]})
 
     def start(self, name: str) -> None:
         """Start a gateway."""
-        made = self.pair.stations[name]
+        made, far = self.pair.stations[name], pair.NODES[pair.OTHER[name]]
+        ports = {far: self._ports[name]} if self._ports else {}
         if self._processes is not None:
+            entry = made.stream_port(far, xmpp_service.NAME, xmpp_service.PORT) if ports else 0
             self._processes[name] = subprocess.Popen(
-                [sys.executable, "-m", __name__, name, self.folder, made.sis_address(),
-                 str(self.servers[name].component_port), json.dumps(self._more)],
+                [sys.executable, "-m", __name__, json.dumps({
+                    "name": name, "folder": self.folder, "sis": made.sis_address(),
+                    "server": self.servers[name].component_port, "peer": self._peer,
+                    "ports": ports, "entry": entry, "more": self._more})],
                 stdin=subprocess.DEVNULL, preexec_fn=netns.ended_with_me)
             return
-        service = self.services[name] = XmppService(made.description)
+        service = self.services[name] = XmppService(made.description, ports)
         service.attach(made, lambda line: self.lines.append(f"{name} {line}"))
         service.start()
 
@@ -256,7 +266,8 @@ class Bad:
     in_order: bool
 
 
-def bad_link(messages: int, kills: int, seed: int = 1) -> Bad:
+def bad_link(messages: int, kills: int, seed: int = 1, peer: Optional[Dict[str, Any]] = None
+             ) -> Bad:
     """Messages of Anna to Bert at 9600 bit/s while the link is down for DOWN_SHARE of the time,
     and in turn a gateway or a server of either side is killed and started again.
 
@@ -273,7 +284,7 @@ def bad_link(messages: int, kills: int, seed: int = 1) -> Bad:
             downs.append(outages.uniform(3, 15))
             chat.pair.air.disturb(downs[-1])
 
-    with Chat(setting, processes=True) as chat:
+    with Chat(setting, peer, processes=True) as chat:
         users, begin = chat.users, chat.now()
         threading.Thread(target=disturb, daemon=True).start()
         down: Optional[Tuple[int, str, bool]] = None
@@ -325,17 +336,19 @@ def _start(chat: Chat, name: str, gateway: bool) -> None:
         chat.users.again(ANNA if name == "A" else BERT)
 
 
-def _run(name: str, folder: str, sis: str, port: str, more: str) -> None:
+def _run(words: str) -> None:
     """A gateway as a process."""
-    d = station.Description(address=pair.NODES[name], mode="4539-9600S")
-    d.xmpp = _table(name, folder, int(port), {}, **json.loads(more))
+    of = json.loads(words)
+    d = station.Description(address=pair.NODES[of["name"]], mode="4539-9600S")
+    d.xmpp = _table(of["name"], of["folder"], of["server"], of["peer"], **of["more"])
     d.xmpp.check()
-    service = XmppService(d)
-    service.attach(SimpleNamespace(sis_address=lambda: sis), print)  # type: ignore[arg-type]
+    service = XmppService(d, of["ports"])
+    service.attach(SimpleNamespace(  # type: ignore[arg-type]
+        sis_address=lambda: of["sis"], stream_port=lambda *_: of["entry"]), print)
     service.start()
     while True:
         time.sleep(1)
 
 
 if __name__ == "__main__":
-    _run(*sys.argv[1:])
+    _run(sys.argv[1])

@@ -11,6 +11,7 @@ from .tables import place
 #: Choices of keys.
 COMPRESSIONS, PRESENCES = ("none", "deflate"), ("auto", "none", "direct", "all")
 CONFIRMATIONS = ("auto", "client", "node")
+VERSIONS = ("rcop", "slep")
 #: Children of stanzas that are left out unless the table says otherwise.
 DROPPED = [
     "http://jabber.org/protocol/chatstates", "http://jabber.org/protocol/xhtml-im",
@@ -38,6 +39,9 @@ class XmppPeer:
 
     domains: of the far servers, for example of its users and of its rooms.
     node: address of the far station.
+    version: rcop (XEP-0365 0.1, each stanza a message), or slep (XEP-0365 0.3, one stream through
+    HF-PEP). The octets of slep are ours: it is for two of our gateways, and none of the keys sap,
+    connection, compression, confirmation, extensions and application counts.
     sap: of both gateways. XEP-0365 recommends 2.
     connection: RCOP connection number. XEP-0365 recommends 0.
     compression: deflate (one stream in each direction) or none.
@@ -56,6 +60,7 @@ class XmppPeer:
 
     domains: List[str] = field(default_factory=list)
     node: str = ""
+    version: str = "rcop"
     sap: int = whole_number(2, 0, 15)
     connection: int = whole_number(0, 0, 15)
     compression: str = "deflate"
@@ -76,6 +81,8 @@ class XmppPeer:
         if _hf.s5066.address(self.node).is_group():
             raise StationError(f"{where} node = '{self.node}': allowed is the address of a node")
         self.node = str(_hf.s5066.address(self.node))
+        _choice(f"{where} version", self.version, VERSIONS)
+        self.extensions = self.extensions or self.version == "slep"
         _choice(f"{where} compression", self.compression, COMPRESSIONS)
         _choice(f"{where} presence", self.presence, PRESENCES)
         _choice(f"{where} confirmation", self.confirmation, CONFIRMATIONS)

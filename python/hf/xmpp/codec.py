@@ -91,6 +91,28 @@ def as_notice(s: Segment) -> Optional[Tuple[int, int]]:
     return s.data[0], s.data[1]
 
 
+class Coder:
+    """A compressed stream, flushed after each part."""
+
+    def __init__(self, dictionary: bytes) -> None:
+        options = {"zdict": dictionary} if dictionary else {}
+        self._coders = [zlib.compressobj(9, strategy=strategy, **options)  # type: ignore
+                        for strategy in (zlib.Z_DEFAULT_STRATEGY, zlib.Z_FILTERED, zlib.Z_FILTERED)]
+
+    def flushed(self, text: bytes) -> bytes:
+        """The shortest of several codings of a part, without the end of the flush. All coders have
+        seen the same text, and a flushed block refers to the text before it, not to how that was
+        coded."""
+        whole, filtered, apart = self._coders
+        parts = _BODY.split(text, maxsplit=1)
+        coded = [coder.compress(text) + coder.flush(zlib.Z_SYNC_FLUSH)
+                 for coder in (whole, filtered)]
+        coded.append(b"".join(apart.compress(part) + apart.flush(
+            zlib.Z_BLOCK if k + 1 < len(parts) else zlib.Z_SYNC_FLUSH)
+            for k, part in enumerate(parts)))
+        return min(coded, key=len)[:-len(FLUSH)]
+
+
 class Packer:
     """The outgoing direction. reset() begins a new compressed stream."""
 
@@ -102,27 +124,14 @@ class Packer:
 
     def reset(self) -> None:
         """The far side may have lost a message: do not refer to earlier ones."""
-        options = {"zdict": self._dictionary} if self._dictionary else {}
-        self._coders = [zlib.compressobj(9, strategy=strategy, **options)  # type: ignore
-                        for strategy in (zlib.Z_DEFAULT_STRATEGY, zlib.Z_FILTERED)]
+        self._coder = Coder(self._dictionary)
 
     def pack(self, id_: int, text: bytes, mtu: int) -> List[bytes]:
         """U_PDUs of a stanza."""
         if self._compressed:
-            text = self._deflated(text)
+            text = self._coder.flushed(text)
         return list(s5066.rcop_segments(self._connection, id_ & 0xff, self._application, text,
                                         mtu))
-
-    def _deflated(self, text: bytes) -> bytes:
-        """The shortest of several codings. All coders have seen the same text, and a flushed block
-        refers to the text before it, not to how that was coded."""
-        whole, filtered = self._coders
-        parts = _BODY.split(text, maxsplit=1)
-        coded = [whole.compress(text) + whole.flush(zlib.Z_SYNC_FLUSH),
-                 b"".join(filtered.compress(part) + filtered.flush(
-                     zlib.Z_BLOCK if k + 1 < len(parts) else zlib.Z_SYNC_FLUSH)
-                     for k, part in enumerate(parts))]
-        return min(coded, key=len)[:-len(FLUSH)]
 
 
 class Unpacker:

@@ -5,7 +5,7 @@ from collections import Counter, OrderedDict
 import copy
 import threading
 import time
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
 from ..station.xmpp_tables import Xmpp, XmppPeer
 from . import ids, policy, rooms, stanza
@@ -13,6 +13,8 @@ from .carrier import Carrier
 from .exchange import Exchange
 from .journal import Journal, JournalError
 from .stanza import Element
+from .stream_exchange import StreamExchange
+from .streams import Streams
 
 #: Answers of far servers that are remembered, and for how long, s.
 MAX_CACHED, CACHED_S = 200, 86400.0
@@ -33,9 +35,11 @@ class Gateway:
     """
 
     def __init__(self, settings: Xmpp, server: str, window: int, presence: str,
-                 say: Callable[[str], None]) -> None:
+                 say: Callable[[str], None], streams: Optional[Streams] = None,
+                 entries: Optional[Dict[str, int]] = None) -> None:
         """server: SIS server. window: octets on their way to a node. presence: for peers with
-        the setting auto. Raises JournalError."""
+        the setting auto. streams, entries: for peers with the version slep, and the ports of
+        HF-PEP towards them. Raises JournalError."""
         self.settings, self._presence = settings, presence
         self._say = say
         self.journal = Journal(settings.folder, settings.max_messages, settings.max_octets)
@@ -48,12 +52,18 @@ class Gateway:
         self._asked: "OrderedDict[Tuple[str, str, str], Tuple[float, Element]]" = OrderedDict()
         self._peers: Dict[str, XmppPeer] = {d: p for p in settings.peer for d in p.domains}
         self._looked = 0.0
-        self.exchanges = [Exchange(p, settings.domains, self.journal, window, settings.max_stanza,
-                                   self._from_hf, say) for p in settings.peer]
-        saps = sorted({p.sap for p in settings.peer})
-        self._carriers = [Carrier(settings, sap,
-                                  [e for e in self.exchanges if e.peer.sap == sap], server,
-                                  self._look, say) for sap in saps]
+        self.exchanges: List[Union[Exchange, StreamExchange]] = [
+            (StreamExchange if p.version == "slep" else Exchange)(
+                p, settings.domains, self.journal, window, settings.max_stanza, self._from_hf, say)
+            for p in settings.peer]
+        messages = [e for e in self.exchanges if isinstance(e, Exchange)]
+        self._carriers: List[Union[Carrier, Streams]] = [
+            Carrier(settings, sap, [e for e in messages if e.peer.sap == sap], server, self._look,
+                    say) for sap in sorted({e.peer.sap for e in messages})]
+        if streams is not None:
+            streams.use(settings, [e for e in self.exchanges if isinstance(e, StreamExchange)],
+                        entries or {}, self._look, say)
+            self._carriers.append(streams)
         self._carrier_of = {node: c for c in self._carriers for node in c.nodes}
 
     def start(self) -> None:

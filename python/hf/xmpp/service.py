@@ -8,22 +8,46 @@ from ..station import service
 from .component import Components
 from .gateway import Gateway
 from .journal import Journal, JournalError
+from .streams import Streams
 
+#: Name and port under which HF-PEP reaches a far gateway.
+NAME, PORT = "xmpp.internal", 5269
 #: At this rate or less, bit/s, presence is held back unless it is directed.
 DIRECT_BPS = 300
 
 
-class XmppService(service.Service):
-    """The gateway is a client of the station's own SIS server."""
+def reach(d: station.Description, nodes: Dict[str, int]) -> None:
+    """Let HF-PEP of a station lead to far gateways, and from each to its port on loopback."""
+    for node, port in nodes.items():
+        d.stream_to(node, NAME, PORT)
+        d.serve(NAME, PORT, port, [node])
+    d.first_rule(port=PORT, compress="off")
 
-    def __init__(self, d: station.Description) -> None:
+
+class XmppService(service.Service):
+    """The gateway is a client of the station's own SIS server. For peers with the version slep it
+    extends HF-PEP."""
+
+    def __init__(self, d: station.Description, ports: Optional[Dict[str, int]] = None) -> None:
+        """ports: on loopback, by node, where HF-PEP of the station expects it already. Raises
+        RuntimeError."""
         assert d.xmpp is not None
         self.settings = d.xmpp
         fastest = _hf.mode(_hf.fastest_mode(d.mode))
         self._presence = "direct" if fastest.rate_bps <= DIRECT_BPS else "all"
         # The amount that HF-PEP and the IP client keep in the node, too.
         self._window = int(1.1 * station.longest_transmission_octets(d.mode)) + 2048
-        self._server = ""
+        self._server, self._entries = "", {}  # type: str, Dict[str, int]
+        #: For peers with the version slep.
+        self.streams: Optional[Streams] = None
+        nodes = [p.node for p in d.xmpp.peer if p.version == "slep"]
+        if nodes:
+            try:
+                self.streams = Streams(d.netns, ports or dict.fromkeys(nodes, 0))
+            except OSError as error:
+                raise RuntimeError(f"[xmpp] {error.strerror or error}") from None
+            if ports is None:
+                reach(d, self.streams.ports)
         self._say: Callable[[str], None] = lambda line: None
         self.gateway: Optional[Gateway] = None
         self._components: Optional[Components] = None
@@ -31,12 +55,14 @@ class XmppService(service.Service):
     def attach(self, s: station.Station, say: Callable[[str], None]) -> None:
         """The gateway will be a client of the station's SIS server."""
         self._server, self._say = s.sis_address(), say
+        self._entries = {node: s.stream_port(node, NAME, PORT) for node in
+                         (self.streams.ports if self.streams else ())}
 
     def start(self) -> None:
         """Claim the folder, and connect to both servers whenever they are there."""
         try:
             self.gateway = Gateway(self.settings, self._server, self._window, self._presence,
-                                   self._say)
+                                   self._say, self.streams, self._entries)
             self._components = Components(self.gateway, self._say)
         except (JournalError, OSError) as error:
             raise RuntimeError(str(error)) from None
@@ -82,6 +108,8 @@ class XmppService(service.Service):
         if self.gateway is not None:
             self.gateway.close()
             self.gateway = None
+        if self.streams is not None:
+            self.streams.end()
 
 
 def _waiting(count: int) -> str:
