@@ -23,9 +23,10 @@ from hflab.programs.chat import ANNA, BERT, Chat, bad_link  # noqa: E402
 HOW_TO = pathlib.Path(__file__).parents[2] / "docs" / "how-to" / "chat.md"
 
 
-@pytest.fixture
-def chat():
-    with Chat(pair.Setting(mode="4539-9600S", speed=20.0, pep_ports=None)) as made:
+@pytest.fixture(params=["rcop", "slep"])
+def chat(request):
+    with Chat(pair.Setting(mode="4539-9600S", speed=20.0, pep_ports=None),
+              {"version": request.param}) as made:
         yield made
 
 
@@ -133,7 +134,8 @@ def test_the_files_of_the_how_to(tmp_path):
     shutil.rmtree(folder)
 
 
-def test_a_bad_link_and_kills():
+@pytest.mark.parametrize("version", ["rcop", "slep"])
+def test_a_bad_link_and_kills(version):
     """Gateways are killed as processes. The bench does it on a larger scale."""
-    found = bad_link(40, 4)
+    found = bad_link(40, 4, peer={"version": version})
     assert (found.once, found.lost, found.twice, found.in_order) == (40, 0, 0, True)

@@ -14,6 +14,7 @@ from gnuradio.hf.cli import fail
 from gnuradio.hf.cli._options import options
 from gnuradio.hf.cli._output import checked, force_option
 from gnuradio.hf.cli._progress import Progress, watched
+from gnuradio.hf.station import xmpp_tables
 from ._workers import workers_of
 
 
@@ -108,6 +109,8 @@ def _bulk(protocols: Iterable[str], rates: Iterable[int], seed: int) -> None:
 
 
 @click.command("xmpp")
+@click.option("--version", default="rcop", show_default=True,
+              type=click.Choice(xmpp_tables.VERSIONS), help="Version of XEP-0365.")
 @click.option("--count", default=10, show_default=True, type=click.IntRange(1, 1000),
               help="Later round trips of each row.")
 @click.option("--messages", default=300, show_default=True, type=click.IntRange(0, 100000),
@@ -115,7 +118,7 @@ def _bulk(protocols: Iterable[str], rates: Iterable[int], seed: int) -> None:
 @click.option("--kills", default=20, show_default=True, type=click.IntRange(0, 1000),
               help="How often a gateway or a server is killed meanwhile.")
 @click.option("--seed", default=1, show_default=True)
-def xmpp_(count: int, messages: int, kills: int, seed: int) -> None:
+def xmpp_(version: str, count: int, messages: int, kills: int, seed: int) -> None:
     """Chat between two Prosody with stock clients, on emulated modems, beside published figures.
 
     Round trips by rate, payload and typing delay, throughput, octets beyond the text. Then
@@ -127,9 +130,9 @@ def xmpp_(count: int, messages: int, kills: int, seed: int) -> None:
         raise fail(why)
     from ..programs import chat
     try:
-        found = list(watched(chat.rows(count), chat.ROWS,
+        found = list(watched(chat.rows(count, version), chat.ROWS,
                              lambda row: f"{row.what}: {row.measured:.1f} {row.unit}"))
-        bad = chat.bad_link(messages, kills, seed) if messages else None
+        bad = chat.bad_link(messages, kills, seed, {"version": version}) if messages else None
     except RuntimeError as error:
         raise fail(str(error)) from None
     print(chat.table(found))

@@ -182,17 +182,19 @@ def _setting(rate: int) -> pair.Setting:
     return pair.Setting(mode=f"4539-{rate}S", speed=SPEED[rate], pep_ports=None)
 
 
-def rows(count: int) -> Iterator[Row]:
+def rows(count: int, version: str) -> Iterator[Row]:
     """The lines of the table. count: later round trips of each."""
-    yield Row("octets of a message beyond its text", chat_sizes.overhead(), 30.0, 30.0, "octets")
+    peer = {"version": version}
+    yield Row("octets of a message beyond its text", chat_sizes.overhead(version=version), 30.0,
+              30.0, "octets")
     for rate, payload, pause_s, first, first_wanted, later, later_wanted in _TRIPS:
-        times = round_trips(rate, payload, pause_s, count)
+        times = round_trips(rate, payload, pause_s, count, peer)
         what = f"{rate} bit/s, payload {payload} octets, pause {pause_s:g} s: "
         yield Row(what + "first round trip", times[0], first, first_wanted)
         yield Row(what + "later", sum(times[1:]) / count, later, later_wanted)
     for rate, messages, published, wanted in _THROUGHPUT:
         yield Row(f"{rate} bit/s, {messages} messages of 1024 octets one way: use of the rate",
-                  throughput(rate, 1024, messages), published, wanted, "%")
+                  throughput(rate, 1024, messages, peer), published, wanted, "%")
 
 
 def table(found: Iterable[Row]) -> str:
@@ -271,7 +273,7 @@ def bad_link(messages: int, kills: int, seed: int = 1, peer: Optional[Dict[str, 
     """Messages of Anna to Bert at 9600 bit/s while the link is down for DOWN_SHARE of the time,
     and in turn a gateway or a server of either side is killed and started again.
 
-    What Anna's client sends while her server or gateway is down is no message of HF, and neither is
+    What Anna's client sends while her server or gateway is down is no message of HF. Neither is
     what is in a socket on that side when its reader is killed: XEP-0114 and stock clients have no
     acknowledgement. So on her side the kill waits until the gateway has written down the last
     message, and the next message until the gateway answers."""

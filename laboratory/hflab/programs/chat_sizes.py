@@ -2,10 +2,10 @@
 """Octets of stanzas on HF, as the chat gateway packs them. Needs no chat server."""
 import random
 import tempfile
-from typing import List
+from typing import Callable, List
 
 from gnuradio.hf.station import xmpp_tables
-from gnuradio.hf.xmpp import codec, ids, policy, stanza
+from gnuradio.hf.xmpp import codec, ids, policy, stanza, stream_codec
 from gnuradio.hf.xmpp.journal import Journal
 
 ANNA, BERT = "anna@ship.example", "bert@shore.example"
@@ -15,16 +15,29 @@ _PRESENCE = ("<c xmlns='http://jabber.org/protocol/caps' hash='sha-1' node='http
              "<priority>5</priority>")
 
 
-def _sizes(stanzas: List[str], dictionary: bytes = b"") -> List[int]:
+#: Octets of an SD of SLEP before its data (lib/slep/codec.h).
+_SD = 5
+
+
+def _packed(version: str, dictionary: bytes) -> Callable[[int, bytes], int]:
+    """Octets that a stanza adds to one direction."""
+    if version == "slep":
+        writer = stream_codec.Writer()
+        return lambda k, text: _SD + len(writer.group([text]))
+    packer = codec.Packer(0, True, dictionary=dictionary)
+    return lambda k, text: sum(map(len, packer.pack(k, text, 2048)))
+
+
+def _sizes(stanzas: List[str], dictionary: bytes = b"", version: str = "rcop") -> List[int]:
     """Octets of the U_PDUs of stanzas of one direction."""
-    packer, sizes = codec.Packer(0, True, dictionary=dictionary), []
+    pack, sizes = _packed(version, dictionary), []
     with tempfile.TemporaryDirectory() as folder:
         table = Journal(folder, 1, 1)
         for k, text in enumerate(stanzas):
             made = policy.reduced(stanza.read(text.encode(), 100_000), xmpp_tables.DROPPED)
             assert made is not None
             ids.outward(made, table)
-            sizes.append(sum(map(len, packer.pack(k, stanza.write(made), 2048))))
+            sizes.append(pack(k, stanza.write(made)))
         table.close()
     return sizes
 
@@ -35,10 +48,10 @@ def _message(k: int, sender: str, to: str) -> str:
             f'id="{random.Random(k).randbytes(16).hex()}"><body>x</body></message>')
 
 
-def overhead(count: int = 100) -> float:
+def overhead(count: int = 100, version: str = "rcop") -> float:
     """Mean octets of the U_PDU of a message of one letter, without that letter. The first message
     is left out."""
-    sizes = _sizes([_message(k, ANNA, BERT) for k in range(count + 1)])
+    sizes = _sizes([_message(k, ANNA, BERT) for k in range(count + 1)], version=version)
     return sum(sizes[1:]) / count - 1
 
 

@@ -96,8 +96,9 @@ class Coder:
 
     def __init__(self, dictionary: bytes) -> None:
         options = {"zdict": dictionary} if dictionary else {}
+        strategies = (zlib.Z_DEFAULT_STRATEGY, zlib.Z_FILTERED, zlib.Z_FILTERED)
         self._coders = [zlib.compressobj(9, strategy=strategy, **options)  # type: ignore
-                        for strategy in (zlib.Z_DEFAULT_STRATEGY, zlib.Z_FILTERED, zlib.Z_FILTERED)]
+                        for strategy in strategies]
 
     def flushed(self, text: bytes) -> bytes:
         """The shortest of several codings of a part, without the end of the flush. All coders have

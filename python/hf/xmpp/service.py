@@ -8,10 +8,14 @@ from ..station import service
 from .component import Components
 from .gateway import Gateway
 from .journal import Journal, JournalError
+from .stream_exchange import ACKNOWLEDGE_S
 from .streams import Streams
 
 #: Name and port under which HF-PEP reaches a far gateway.
-NAME, PORT = "xmpp.internal", 5269
+NAME, PORT = "chat", 5269
+#: Silence before an acknowledgement by itself, in bits. At 75 bit/s it takes the link for 8 to 19
+#: s, and a stanza of 1 kB for 60 s.
+ACKNOWLEDGE_BITS = 16_000
 #: At this rate or less, bit/s, presence is held back unless it is directed.
 DIRECT_BPS = 300
 
@@ -43,7 +47,8 @@ class XmppService(service.Service):
         nodes = [p.node for p in d.xmpp.peer if p.version == "slep"]
         if nodes:
             try:
-                self.streams = Streams(d.netns, ports or dict.fromkeys(nodes, 0))
+                self.streams = Streams(d.netns, ports or dict.fromkeys(nodes, 0),
+                                       max(ACKNOWLEDGE_S, ACKNOWLEDGE_BITS / fastest.rate_bps))
             except OSError as error:
                 raise RuntimeError(f"[xmpp] {error.strerror or error}") from None
             if ports is None:

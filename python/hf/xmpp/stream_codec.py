@@ -9,9 +9,9 @@ is a stanza. Others are notices: a letter and a number in decimal digits.
     a NUMBER  all stanzas up to this number, of the other direction, are on disk
 
 Each direction is one zlib stream (RFC 1950) with codec.DICTIONARY, flushed after each group of
-records. A group is the length of its octets, and the octets. The length has seven bits in an octet,
-the lowest first, and the highest bit says that more follow. The four octets that end each flush
-are not sent, as in RFC 7692 7.2.1.
+records. A group is the length of its octets, and the octets. The length has seven bits in an
+octet, the lowest first, and the highest bit says that more follow. The four octets that end each
+flush are not sent, as in RFC 7692 7.2.1.
 """
 import re
 from typing import Iterator, List, NamedTuple, Optional, Union

@@ -2,8 +2,9 @@
 """The two flows of stanzas with one far gateway of ours by streams (XEP-0365 0.3 over SLEP).
 
 A stream keeps the order, and loses nothing until it ends. So no stanza is missing before a later
-one of the same stream. A stanza has arrived when the far gateway says that it is on its disk. After
-the end of a stream the stanzas that it did not acknowledge are sent on the next one.
+one of the same stream. A stanza has arrived when the far gateway says that it is on its disk: with
+its next stanza, after CLIENT_EVERY stanzas, or in silence. After the end of a stream the stanzas
+that it did not acknowledge are sent on the next one.
 """
 from typing import Callable, Iterable, List, Optional
 
@@ -13,12 +14,14 @@ from .flow import CLIENT_EVERY, Flow
 from .journal import Journal
 from .stanza import Element
 
+#: Octets on their way, as a multiple of the window of a node: an acknowledgement takes a turn more
+#: than the confirmation of a node.
+WINDOWS = 2
 #: Text of a group, octets. Later stanzas may be those of other persons. One block of deflate has
 #: 16383 symbols, and its code takes about 40 octets.
 GROUP_OCTETS = 8192
-#: A stanza is acknowledged when as many have arrived as CLIENT_EVERY, with the next stanza the
-#: other way, or after this time, s. An answer by a person is sooner.
-ACKNOWLEDGE_S = 20.0
+#: Shortest silence after which an acknowledgement is sent by itself, s.
+ACKNOWLEDGE_S = 5.0
 
 
 class StreamExchange(Flow):
@@ -27,14 +30,16 @@ class StreamExchange(Flow):
     def __init__(self, peer: XmppPeer, ours: List[str], journal: Journal, window: int,
                  max_octets: int, received: Callable[[Element], None],
                  say: Callable[[str], None]) -> None:
-        super().__init__(peer, ours, journal, window, max_octets, received, say)
+        super().__init__(peer, ours, journal, WINDOWS * window, max_octets, received, say)
         journal.peer(peer.node)
         self._writer = stream_codec.Writer()
         self._told: Optional[int] = None  # number of the next stanza, as the far side expects it
         #: Stream and number of the last stanza that has arrived.
         self._from: object = None
         self._last = 0
-        #: Stanzas that are not acknowledged, and when the first one has arrived.
+        #: Silence after which an acknowledgement is sent by itself, s.
+        self.acknowledge_s = ACKNOWLEDGE_S
+        #: Stanzas that are not acknowledged, their octets, and when the last one has arrived.
         self._owed, self._owed_octets, self._since = 0, 0, 0.0
 
     def again(self) -> None:
@@ -76,7 +81,7 @@ class StreamExchange(Flow):
 
     def _is_due(self, monotonic: float) -> bool:
         return self._owed >= CLIENT_EVERY or self._owed_octets >= self._window // 2 or \
-            monotonic - self._since > ACKNOWLEDGE_S
+            monotonic - self._since > self.acknowledge_s
 
     def take(self, found: Iterable[stream_codec.Found], stream: object, octets: int,
              monotonic: float) -> None:
@@ -88,9 +93,8 @@ class StreamExchange(Flow):
                 continue
             self._accept(f.id, f.stanza, f.why)
             self._from, self._last = stream, f.id
-            if not self._owed:
-                self._since = monotonic
             self._owed += 1
+            self._since = monotonic
         self._owed_octets += octets
 
     def ended(self, stream: object) -> None:

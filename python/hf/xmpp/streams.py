@@ -2,8 +2,8 @@
 """Streams to and from far gateways of ours, through HF-PEP of the station, on an event loop.
 
 HF-PEP hands each far node its own port on loopback, so the port tells who is at the other end.
-Either side opens a stream when it has stanzas and there is none. Both directions of it are used. If
-both open one at the same time, each sends on its own and reads from both.
+Either side opens a stream when it has stanzas and there is none. Both directions of it are used.
+If both open one at the same time, each sends on its own and reads from both.
 """
 import asyncio
 import time
@@ -12,7 +12,7 @@ from typing import Callable, Dict, List, Optional, Set
 from ..station.xmpp_tables import Xmpp
 from ..system.loop import Loop
 from . import stream_codec
-from .stream_exchange import StreamExchange
+from .stream_exchange import ACKNOWLEDGE_S, StreamExchange
 
 #: Longest sleep while nothing arrives, s. A room's stanza or an acknowledgement may become due.
 POLL_S = 0.1
@@ -54,9 +54,11 @@ class _Way:
 class Streams:
     """The streams of a station. Made before the station, so that HF-PEP knows the ports."""
 
-    def __init__(self, namespace: str, ports: Dict[str, int]) -> None:
-        """namespace: of the station. ports: to listen at for each node, 0 for any. Raises
-        OSError."""
+    def __init__(self, namespace: str, ports: Dict[str, int], acknowledge_s: float = ACKNOWLEDGE_S
+                 ) -> None:
+        """namespace: of the station. ports: to listen at for each node, 0 for any. acknowledge_s:
+        silence after which an acknowledgement is sent by itself. Raises OSError."""
+        self._acknowledge_s = acknowledge_s
         self._loop = Loop(namespace, "xmpp streams")
         self._ways: Dict[str, _Way] = {}
         self._servers: List[asyncio.AbstractServer] = []
@@ -85,6 +87,8 @@ class Streams:
         second, on the loop."""
         self._settings, self._tick, self._say = settings, tick, say
         self._exchanges, self._entries = exchanges, entries
+        for exchange in exchanges:
+            exchange.acknowledge_s = self._acknowledge_s
 
     @property
     def nodes(self) -> List[str]:
@@ -194,7 +198,8 @@ class Streams:
         try:
             octets = await stream.reader.read(65536)
             while octets:
-                way.heard, stream.is_heard, way.failures, way.until = time.monotonic(), True, 0, 0.0
+                way.heard, way.failures, way.until = time.monotonic(), 0, 0.0
+                stream.is_heard = True
                 way.exchange.take(stream.codec.read(octets), stream, len(octets),
                                   time.monotonic())
                 way.wake.set()
