@@ -42,6 +42,7 @@ class Flow:
         #: Numbers on their way, and their octets.
         self._on_the_way: Dict[int, int] = {}
         self._sent = -1  # the last number sent since the last failure
+        self._max_on_the_way = MAX_ON_THE_WAY
         self._turns: "OrderedDict[str, int]" = OrderedDict()
         self._turn = 0
         self.counts: Counter = Counter()
@@ -57,7 +58,7 @@ class Flow:
         """Number and text of the next stanza. None: no more may be sent now. open_: numbers whose
         later ones may have to be sent again. now: seconds since 1970."""
         first = min([*self._on_the_way, *open_], default=self._sent)
-        if self._sent - first + 1 >= MAX_ON_THE_WAY or \
+        if self._sent - first + 1 >= self._max_on_the_way or \
                 sum(self._on_the_way.values()) >= self._window:
             return None
         row = self._journal.again(self.node, self._sent) or self._new(now)

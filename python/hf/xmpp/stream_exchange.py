@@ -11,15 +11,19 @@ from typing import Callable, Iterable, List, Optional
 from ..station.xmpp_tables import XmppPeer
 from . import stream_codec
 from .flow import CLIENT_EVERY, Flow
-from .journal import Journal
+from .journal import KEPT, Journal
 from .stanza import Element
 
 #: Octets on their way, as a multiple of the window of a node: an acknowledgement takes a turn more
 #: than the confirmation of a node.
 WINDOWS = 2
+#: Stanzas on their way. After the end of a stream all are sent again, and the journal of the far
+#: gateway knows twice KEPT.
+MAX_UNCONFIRMED = 2 * KEPT - CLIENT_EVERY
 #: Text of a group, octets. Later stanzas may be those of other persons. One block of deflate has
-#: 16383 symbols, and its code takes about 40 octets.
-GROUP_OCTETS = 8192
+#: 16383 symbols, and its code takes about 40 octets: 14 stanzas of 1 kB take 525 octets each, seven
+#: take 527, one alone takes 552.
+GROUP_OCTETS = 16_384
 #: Shortest silence after which an acknowledgement is sent by itself, s.
 ACKNOWLEDGE_S = 5.0
 
@@ -32,6 +36,7 @@ class StreamExchange(Flow):
                  say: Callable[[str], None]) -> None:
         super().__init__(peer, ours, journal, WINDOWS * window, max_octets, received, say)
         journal.peer(peer.node)
+        self._max_on_the_way = MAX_UNCONFIRMED
         self._writer = stream_codec.Writer()
         self._told: Optional[int] = None  # number of the next stanza, as the far side expects it
         #: Stream and number of the last stanza that has arrived.

@@ -16,8 +16,8 @@ from .stream_exchange import ACKNOWLEDGE_S, StreamExchange
 
 #: Longest sleep while nothing arrives, s. A room's stanza or an acknowledgement may become due.
 POLL_S = 0.1
-#: While stanzas are on their way, later ones are gathered for this time, s: one block of deflate
-#: for several stanzas of 1 kB takes 527 octets of each instead of 552.
+#: While stanzas are on their way, later ones are gathered for this time, s, for one block of
+#: deflate.
 GATHER_S = 0.2
 #: Streams of one far gateway. The oldest one of more is ended.
 MAX_STREAMS = 4
