@@ -14,15 +14,15 @@ from .flow import CLIENT_EVERY, Flow
 from .journal import KEPT, Journal
 from .stanza import Element
 
-#: Octets on their way, as a multiple of the window of a node: an acknowledgement takes a turn more
-#: than the confirmation of a node.
+#: Octets on their way, as a multiple of the window of a node: an acknowledgement takes one turn
+#: more than the confirmation of a node.
 WINDOWS = 2
 #: Stanzas on their way. After the end of a stream all are sent again, and the journal of the far
 #: gateway knows twice KEPT.
 MAX_UNCONFIRMED = 2 * KEPT - CLIENT_EVERY
 #: Text of a group, octets. Later stanzas may be those of other persons. One block of deflate has
-#: 16383 symbols, and its code takes about 40 octets: 14 stanzas of 1 kB take 525 octets each, seven
-#: take 527, one alone takes 552.
+#: 16383 symbols, and its code takes about 40 octets: 14 stanzas of 1 kB take 525 octets each, one
+#: alone takes 552.
 GROUP_OCTETS = 16_384
 #: Shortest silence after which an acknowledgement is sent by itself, s.
 ACKNOWLEDGE_S = 5.0
