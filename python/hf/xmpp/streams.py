@@ -169,7 +169,7 @@ class Streams:
         stream = _Stream(reader, writer, self._settings.max_stanza)
         way.streams.append(stream)
         if len(way.streams) > MAX_STREAMS:
-            way.streams[0].writer.close()
+            way.streams.pop(0).writer.close()
         task = asyncio.ensure_future(self._read_all(way, stream))
         way.readers.add(task)
         task.add_done_callback(way.readers.discard)
@@ -210,7 +210,8 @@ class Streams:
         except Exception as error:  # of whatever kind: chat must go on
             why = str(error) if isinstance(error, OSError) else repr(error)
         stream.writer.close()
-        way.streams.remove(stream)
+        if stream in way.streams:
+            way.streams.remove(stream)
         way.exchange.ended(stream)
         if way.current is stream:
             self._failed(way, why)
