@@ -231,7 +231,7 @@ def test_journal_over_restarts(tmp_path):
     kept = journal.Journal(str(tmp_path), 5, 1000)
     assert kept.sizes() == {"outgoing": (3, 3), "incoming": (1, 2)}
     assert kept.again("1.2.0.2", -1) == first, "sent, not confirmed"
-    assert kept.peer("1.2.0.2") == {"next": 1, "last": 7, "ours": True}
+    assert kept.peer("1.2.0.2") == {"next": 1, "last": 7, "ours": True, "new": False}
     assert not kept.is_new("1.2.0.2", 7, b"x")
     kept.arrived("1.2.0.2", 0)
     assert kept.again("1.2.0.2", -1) is None

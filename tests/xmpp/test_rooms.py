@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a room writes to its occupants behind one far gateway crosses once."""
 from gnuradio.hf.station import pair
-from gnuradio.hf.xmpp import codec, exchange, rooms, stanza
+from gnuradio.hf.xmpp import codec, flow, rooms, stanza
 import pytest
 from xmpp_pair import Stations
 
@@ -25,7 +25,7 @@ def is_here(nick, to, kind=""):
 
 @pytest.fixture
 def both(tmp_path, monkeypatch):
-    monkeypatch.setattr(exchange, "GATHER_S", 1.0)  # the machine of a test may be slow
+    monkeypatch.setattr(flow, "GATHER_S", 1.0)  # the machine of a test may be slow
     with Stations(tmp_path) as made:
         yield made
 
