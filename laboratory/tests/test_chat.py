@@ -18,7 +18,7 @@ if why := prosody.why_not():
     pytest.skip(why, allow_module_level=True)
 
 from gnuradio.hf.xmpp.service import XmppService  # noqa: E402
-from hflab.programs.chat import ANNA, BERT, Chat, bad_link  # noqa: E402
+from hflab.programs.chat import ANNA, BERT, Chat, _handed_over_again, bad_link  # noqa: E402
 
 HOW_TO = pathlib.Path(__file__).parents[2] / "docs" / "how-to" / "chat.md"
 
@@ -138,4 +138,12 @@ def test_the_files_of_the_how_to(tmp_path):
 def test_a_bad_link_and_kills(version):
     """Gateways are killed as processes. The bench does it on a larger scale."""
     found = bad_link(40, 4, peer={"version": version})
-    assert (found.once, found.lost, found.twice, found.in_order) == (40, 0, 0, True)
+    assert (found.once + found.again, found.lost, found.twice, found.in_order) == \
+        (40, 0, 0, True)
+
+
+def test_what_counts_as_handed_over_again():
+    received = [(1.0, "a"), (2.0, "b"), (4.0, "b"), (5.0, "c")]
+    for killed, count in (([3.0], 1), ([1.5], 1), ([0.5], 0), ([4.5], 0), ([], 0)):
+        assert _handed_over_again(received, killed) == count
+    assert _handed_over_again([(1.0, "a"), (2.0, "b"), (3.0, "a")], [2.5]) == 0

@@ -258,13 +258,19 @@ DOWN_MESSAGES = 5
 
 @dataclass
 class Bad:
-    """Messages over a bad link: how many, ends by a kill, of them once, and whether in order."""
+    """Messages over a bad link: how many, ends by a kill, of them once, and whether in order.
+
+    again: messages that came twice since Bert's gateway or server was killed between the work of
+    the server and its answer to the ping. XEP-0114 has no acknowledgement that would prevent it.
+    twice: all others that came twice.
+    """
 
     messages: int
     kills: int
     down_share: float
     once: int
     lost: int
+    again: int
     twice: int
     in_order: bool
 
@@ -294,6 +300,7 @@ def bad_link(messages: int, kills: int, seed: int = 1, peer: Optional[Dict[str, 
         users, begin = chat.users, chat.now()
         threading.Thread(target=disturb, daemon=True).start()
         down: Optional[Tuple[int, str, bool]] = None
+        killed: List[float] = []  # when Bert's gateway or server was
         for k in range(messages):
             users.write(ANNA, BERT, f"{k}")
             time.sleep(draw.uniform(0, 0.2))
@@ -302,6 +309,7 @@ def bad_link(messages: int, kills: int, seed: int = 1, peer: Optional[Dict[str, 
                 down = None
             if k * kills // messages != (k + 1) * kills // messages:
                 down = _kill(chat, k, draw.choice(pair.NAMES), draw.random() < 0.5)
+                killed += [time.monotonic()] if down is not None else []
         if down is not None:
             _start(chat, *down[1:])
         down_share = sum(downs) / (chat.now() - begin)
@@ -310,10 +318,21 @@ def bad_link(messages: int, kills: int, seed: int = 1, peer: Optional[Dict[str, 
             if users.wait(lambda: len(users.bodies(BERT)) > len(got), 1):
                 got, until = users.bodies(BERT), chat.now() + PATIENCE_S
         over.set()
+        again = _handed_over_again([(at, m["body"]) for at, to, m in users.received
+                                    if to == BERT and m["type"] != "error"], killed)
     once = sum(got.count(f"{k}") == 1 for k in range(messages))
     lost = sum(f"{k}" not in got for k in range(messages))
-    return Bad(messages, kills, down_share, once, lost, messages - once - lost,
+    return Bad(messages, kills, down_share, once, lost, again, messages - once - lost - again,
                got == sorted(got, key=int))
+
+
+def _handed_over_again(received: List[Tuple[float, str]], killed: List[float]) -> int:
+    """Messages whose second copy came right after the first, with a kill of Bert's gateway or
+    server after the message before them and before the second copy."""
+    begins = [0.0] + [at for at, _ in received]
+    return sum(received[k][1] == received[k + 1][1] and
+               any(begins[k] <= at <= received[k + 1][0] for at in killed)
+               for k in range(len(received) - 1))
 
 
 def _kill(chat: Chat, k: int, name: str, gateway: bool) -> Optional[Tuple[int, str, bool]]:
