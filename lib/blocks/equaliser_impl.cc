@@ -27,7 +27,9 @@ public:
     {
         set_tag_propagation_policy(TPP_DONT);
         for (int port = 0; port < 2; ++port)
-            set_min_output_buffer(port, static_cast<long>(2 * d.labels_per_block()));
+            set_min_output_buffer(
+                port,
+                static_cast<long>(2 * std::max(d.labels_per_block(), d.coded_bits / 2)));
     }
 
     void forecast(int, gr_vector_int& required) override

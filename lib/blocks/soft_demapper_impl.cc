@@ -11,6 +11,12 @@
 namespace gr::hf {
 namespace {
 
+// Items of a block: one for each label, or two bits of a spread mode.
+size_t values_of(const kernel::description& d)
+{
+    return d.spread() ? d.coded_bits / 2 : d.labels_per_block();
+}
+
 class soft_demapper_impl : public stage<soft_demapper>
 {
 public:
@@ -20,7 +26,7 @@ public:
               gr::io_signature::make2(2, 2, sizeof(gr_complex), sizeof(float)),
               gr::io_signature::make(1, 1, sizeof(float)),
               tags::packet_len),
-          stage(d, d.labels_per_block(), d.coded_bits), d_symbols(d.alphabet)
+          stage(d, values_of(d), d.coded_bits), d_symbols(d.alphabet)
     {
     }
 
@@ -31,16 +37,16 @@ protected:
         const auto* symbol = static_cast<const gr_complex*>(in[0]);
         const auto* error = static_cast<const float*>(in[1]);
         auto* ratio = static_cast<float*>(out[0]);
-        const size_t labels = d_d.labels_per_block();
+        const size_t values = values_of(d_d);
         if (d_d.spread()) { // the equaliser has compared the words
-            for (size_t i = 0; i < labels; ++i, ratio += 2) {
+            for (size_t i = 0; i < values; ++i, ratio += 2) {
                 ratio[0] = symbol[i].real();
                 ratio[1] = symbol[i].imag();
             }
             return d_d.coded_bits;
         }
         const std::vector<uint8_t> scrambling = kernel::scrambling_of(d_d, p.number);
-        for (size_t i = 0; i < labels; ++i, ratio += d_d.alphabet.bits)
+        for (size_t i = 0; i < values; ++i, ratio += d_d.alphabet.bits)
             d_symbols.soft_bits(scrambling[i], { symbol[i], error[i] }, ratio);
         return d_d.coded_bits;
     }

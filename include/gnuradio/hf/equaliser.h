@@ -20,8 +20,8 @@ namespace gr::hf {
  *
  * Output 0: estimates of the data symbols as sent, scrambled, largest magnitude 1, in
  * packets of one interleaver block. Output 1: the variance of each estimate's error.
- * At 75 bit/s and in wideband waveform 0 each item stands for a Walsh word: the log-
- * likelihood ratios of its two bits as real and imaginary part, and 1.
+ * With Walsh words (75 bit/s, wideband waveform 0, our own robust family) each item is the
+ * log-likelihood ratios of two bits as real and imaginary part, and 1.
  *
  * Tags: packet_len on both outputs. On output 0 hf_start at the first block of a
  * transmission (symbol_0 counted from the first input sample), snr_db (double) at each

@@ -15,9 +15,8 @@ namespace gr::hf::kernel {
 //! The equalised symbols of an interleaver block.
 struct equalised_block {
     /*! \brief Estimate of each data symbol as sent, with its scrambling; the largest
-     *         magnitude of a point is 1. Spread modes: for each Walsh word the
-     *         log-likelihood ratios of its two bits, positive for 0, as real and
-     *         imaginary part.
+     *         magnitude of a point is 1. Spread modes: the log-likelihood ratios of two
+     *         bits after the other, positive for 0, as real and imaginary part.
      */
     std::vector<std::complex<float>> symbols;
     std::vector<float> errors; //!< variance of each estimate; 1 in spread modes

@@ -14,8 +14,6 @@ namespace gr::hf::kernel {
 
 namespace {
 
-constexpr size_t words = coherent_walsh::words, chips = walsh_chips;
-
 // (re, im)[k] = sum over chips c of reference[c] (y_re, y_im)[2 c + k]
 HF_VECTOR_CODE
 void correlate(const std::complex<float>* reference,
@@ -46,13 +44,11 @@ walsh_values walsh_correlator::despread(const half_symbol_stream& stream,
                                         const std::vector<float>& weight)
 {
     const auto& points = d_d.alphabet.points;
-    std::array<std::complex<float>, chips> reference[words];
-    for (size_t w = 0; w < words; ++w)
-        for (size_t c = 0; c < chips; ++c) {
-            const uint8_t scramble = d_d.at(static_cast<uint64_t>(begin) + c).value;
-            const auto& word = d_d.words[w + (exceptional ? words : 0)];
-            reference[w][c] = std::conj(points[(word[c] + scramble) & 7]);
-        }
+    const size_t words = d_correlation.size(), chips = d_d.chips();
+    std::vector<uint8_t> scramble(chips);
+    for (size_t c = 0; c < chips; ++c)
+        scramble[c] = d_d.at(static_cast<uint64_t>(begin) + c).value;
+    std::vector<std::complex<float>> reference(chips);
     const auto* y = stream.at(2 * begin - static_cast<int64_t>(d_early));
     const size_t rows = d_taps + 2 * (chips - 1);
     d_rows_re.resize(rows);
@@ -63,9 +59,12 @@ walsh_values walsh_correlator::despread(const half_symbol_stream& stream,
     }
     d_sum_re.resize(d_taps);
     d_sum_im.resize(d_taps);
-    walsh_values metric{};
+    walsh_values metric(words, 0);
     for (size_t w = 0; w < words; ++w) {
-        correlate(reference[w].data(),
+        const auto& word = d_d.words[w + (exceptional ? words : 0)];
+        for (size_t c = 0; c < chips; ++c)
+            reference[c] = std::conj(points[(word[c] + scramble[c]) & 7]);
+        correlate(reference.data(),
                   chips,
                   d_rows_re.data(),
                   d_rows_im.data(),
@@ -85,32 +84,32 @@ std::vector<float> walsh_profile::above() const
 {
     std::vector<float> rho(d_power);
     for (float& p : rho)
-        p = std::max(p - d_plan.by_chance * d_noise / static_cast<float>(chips), 0.0f);
+        p = std::max(p - d_plan.by_chance * d_noise / d_chips, 0.0f);
     return rho;
 }
 
 float walsh_profile::weight(float above) const
 {
-    return above / (d_noise * (static_cast<float>(chips) * above + d_noise)) /
-           d_plan.overlap;
+    return above / (d_noise * (d_chips * above + d_noise)) / d_plan.overlap;
 }
 
 bool walsh_profile::empty(size_t tap) const
 {
-    return d_power[tap] < d_plan.by_chance * d_noise / static_cast<float>(chips);
+    return d_power[tap] < d_plan.by_chance * d_noise / d_chips;
 }
 
 void walsh_profile::learn(const walsh_values& metric,
                           const coherent_walsh::correlations& c)
 {
     const float best = *std::max_element(metric.begin(), metric.end());
-    walsh_values posterior{};
+    const size_t words = metric.size();
+    walsh_values posterior(words);
     float total = 0;
     for (size_t w = 0; w < words; ++w) {
         posterior[w] = std::exp(metric[w] - best);
         total += posterior[w];
     }
-    const auto n = static_cast<float>(chips);
+    const float n = d_chips;
     float losers = 0, loser_weight = 1e-9f;
     for (size_t k = 0; k < d_power.size(); ++k) {
         float right = 0;
@@ -142,7 +141,7 @@ void walsh_presence::add(const std::vector<float>& power,
                          const coherent_walsh::correlations& c,
                          int64_t end)
 {
-    const size_t taps = power.size();
+    const size_t taps = power.size(), words = c.size();
     std::vector<float> share(taps, 0);
     float total = 1e-30f;
     for (size_t k = 0; k < taps; ++k) {
@@ -150,7 +149,7 @@ void walsh_presence::add(const std::vector<float>& power,
         total += share[k];
     }
     float variance = 1e-12f; // relative; taps an odd number apart share noise
-    walsh_values energy{};
+    walsh_values energy(words, 0);
     for (size_t k = 0; k < taps; ++k) {
         share[k] /= total;
         for (size_t w = 0; w < words; ++w)
@@ -161,8 +160,8 @@ void walsh_presence::add(const std::vector<float>& power,
         }
     }
     const float best = *std::max_element(energy.begin(), energy.end());
-    const float others =
-        (std::accumulate(energy.begin(), energy.end(), 0.0f) - best) / (words - 1);
+    const float others = (std::accumulate(energy.begin(), energy.end(), 0.0f) - best) /
+                         static_cast<float>(words - 1);
     const float speed = others > d_level ? d_plan.level_rises : d_plan.level_falls;
     d_level = d_first ? others : d_level + speed * (others - d_level);
     d_first = false;
@@ -175,7 +174,7 @@ double walsh_turn::add(const std::vector<std::complex<float>>& now,
 {
     if (d_last.size() == now.size())
         for (size_t k = 0; k < now.size(); ++k)
-            if (taps.power()[k] > taps.noise() / chips) {
+            if (taps.strong(k)) {
                 d_turn += now[k] * std::conj(d_last[k]);
                 d_turn_power += std::norm(now[k]);
             }
@@ -219,10 +218,12 @@ std::complex<float> walsh_words::chip(int64_t symbol, int64_t first) const
 {
     const auto at = static_cast<size_t>(symbol - first); // negative values become very
                                                          // large
+    const size_t chips = d_d.chips();
     if (at / chips >= d_words.size())
         return 0;
     const bool exceptional = at / chips + 1 == d_words.size() && d_exceptional;
-    const auto& word = d_d.words[d_words[at / chips] + (exceptional ? words : 0)];
+    const auto& word =
+        d_d.words[d_words[at / chips] + (exceptional ? d_d.words.size() / 2 : 0)];
     const uint8_t scramble = d_d.at(static_cast<uint64_t>(symbol)).value;
     return d_d.alphabet.points[(word[at % chips] + scramble) & 7];
 }

@@ -8,27 +8,25 @@
 #include "waveform/description.h"
 #include "waveform/reception_plan.h"
 
-#include <array>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-/*! \file The parts of walsh_tracker. A set is 32 chips, which carry one of four words. */
+/*! \file The parts of walsh_tracker. A set is the chips of one word, 32 of one of four words at
+ *        75 bit/s. */
 namespace gr::hf::kernel {
 
-//! Chips of a set.
-constexpr size_t walsh_chips = 32;
 //! A value for each word of a set.
-using walsh_values = std::array<float, coherent_walsh::words>;
+using walsh_values = coherent_walsh::values_of_words;
 
-//! Correlates sets with their four words at every delay of a window.
+//! Correlates sets with their words at every delay of a window.
 class walsh_correlator
 {
 public:
     //! \param early, taps half symbols: before delay 0, in all. \p d must outlive this
     walsh_correlator(const description& d, size_t early, size_t taps)
-        : d_d(d), d_early(early), d_taps(taps)
+        : d_d(d), d_early(early), d_taps(taps), d_correlation(d.words.size() / 2)
     {
     }
 
@@ -61,11 +59,16 @@ private:
 class walsh_profile
 {
 public:
-    /*! \param power of each tap
+    /*! \param chips of a set
+     *  \param power of each tap
      *  \param noise variance of a half-symbol row
      */
-    walsh_profile(const walsh_plan& plan, std::vector<float> power, float noise)
-        : d_plan(plan), d_power(std::move(power)), d_noise(noise)
+    walsh_profile(const walsh_plan& plan,
+                  size_t chips,
+                  std::vector<float> power,
+                  float noise)
+        : d_plan(plan), d_chips(static_cast<float>(chips)), d_power(std::move(power)),
+          d_noise(noise)
     {
     }
 
@@ -79,6 +82,8 @@ public:
     float weight(float above) const;
     //! The tap holds noise alone.
     bool empty(size_t tap) const;
+    //! Its power is above that of the noise of a set.
+    bool strong(size_t tap) const { return d_power[tap] > d_noise / d_chips; }
     //! Learn from a set: metric and correlations of its words.
     void learn(const walsh_values& metric, const coherent_walsh::correlations& c);
     //! Follow half_symbol_stream::move().
@@ -86,6 +91,7 @@ public:
 
 private:
     const walsh_plan& d_plan;
+    float d_chips;
     std::vector<float> d_power;
     float d_noise;
 };

@@ -48,17 +48,20 @@ walsh_tracker::walsh_tracker(const acquired& a, double lost_after_s, size_t roun
                -rows_before(d_correlator.early()),
                a.frequency_hz,
                a.clock),
-      d_presence(d_plan, chips / d_d.symbol_rate_bd, lost_after_s), d_readings(d_d),
+      d_presence(d_plan, word_s(), lost_after_s), d_readings(d_d),
       d_decoder(std::make_unique<block_decoder>(d_d)),
-      d_taps(d_plan, profile_of(a, d_correlator), noise_of(a, d_plan.overlap)),
-      d_coherent(d_d, d_plan.widest_average), d_doppler(chips / d_d.symbol_rate_bd),
-      d_turn(d_plan, chips / d_d.symbol_rate_bd), d_rounds(rounds), d_words(d_d),
+      d_taps(d_plan,
+             d_d.chips(),
+             profile_of(a, d_correlator),
+             noise_of(a, d_plan.overlap)),
+      d_coherent(d_d, d_plan.widest_average), d_doppler(word_s()),
+      d_turn(d_plan, word_s()), d_rounds(rounds), d_words(d_d),
       d_meter(d_correlator.taps(), d_correlator.early())
 {
-    if (d_d.chips() != chips || d_d.words.size() != 2 * words)
+    if (d_d.words.size() != size_t{ 2 } << d_d.alphabet.bits)
         throw std::invalid_argument("Walsh tracker: " + std::to_string(d_d.words.size()) +
-                                    " words of " + std::to_string(d_d.chips()) +
-                                    " chips, it follows 4 and 4 exceptional ones of 32");
+                                    " words for " + std::to_string(d_d.alphabet.bits) +
+                                    " bits, it wants two sets of 2^bits");
 }
 
 double walsh_tracker::sample_of(int64_t symbol) const
@@ -69,7 +72,7 @@ double walsh_tracker::sample_of(int64_t symbol) const
 
 std::optional<received_block> walsh_tracker::advance(const sample_buffer& in)
 {
-    const size_t sets = d_d.block_symbols() / chips;
+    const size_t chips = d_d.chips(), sets = d_d.block_symbols() / chips;
     for (;;) {
         const auto begin = static_cast<int64_t>(d_set * chips);
         const int64_t last_row =
@@ -86,23 +89,40 @@ std::optional<received_block> walsh_tracker::advance(const sample_buffer& in)
     }
 }
 
+// Rounds between words and decoder, until the bits stay as they are. \p evidence becomes
+// the soft bits without what the decoder added.
+void walsh_tracker::iterate(std::vector<float>& evidence)
+{
+    std::vector<float> posterior, last;
+    for (size_t round = 0; round < d_rounds; ++round) {
+        d_decoder->soft_output(d_soft, posterior);
+        if (std::equal(posterior.begin(),
+                       posterior.end(),
+                       last.begin(),
+                       last.end(),
+                       [](float a, float b) { return (a < 0) == (b < 0); }))
+            break;
+        last = posterior;
+        d_coherent.refine(posterior, d_plan.overlap, d_soft);
+    }
+    if (d_rounds == 0)
+        return;
+    d_words.take(posterior);
+    evidence = d_coherent.received();
+}
+
 // The block ends with the set that begins at symbol \p begin.
 received_block walsh_tracker::end_block(int64_t begin)
 {
     received_block b;
-    std::vector<float> posterior;
     choose_reading();
     b.reading = &d_readings.chosen();
-    for (size_t round = 0; round < d_rounds; ++round) {
-        d_decoder->soft_output(d_soft, posterior);
-        d_coherent.refine(posterior, d_plan.overlap, d_soft);
-    }
-    if (d_rounds > 0)
-        d_words.take(posterior);
+    std::vector<float> evidence = d_soft;
+    iterate(evidence);
     d_coherent.clear();
     if (d_details)
         b.details = std::make_shared<block_details>(block_details{ {}, d_soft, {} });
-    b.decoded = d_decoder->decode(d_soft);
+    b.decoded = d_decoder->decode(d_soft, evidence);
     b.channel.freq_offset_hz = d_stream.frequency();
     b.channel.doppler_hz = d_doppler.take_spread_hz();
     b.channel.coded_ber = b.decoded.coded_ber;
@@ -149,11 +169,11 @@ void walsh_tracker::set(int64_t begin, bool last)
         else
             metric = usual;
     }
-    word_soft_bits(d_d.alphabet, metric, d_soft);
+    word_soft_bits(d_d.alphabet, metric, nullptr, d_soft);
     if (d_rounds > 0)
-        d_coherent.add(d_correlator.last(), rho, d_taps.noise());
+        d_coherent.add(d_correlator.last(), metric, rho, d_taps.noise());
     d_presence.add(
-        d_taps.power(), d_correlator.last(), begin + static_cast<int64_t>(chips));
+        d_taps.power(), d_correlator.last(), begin + static_cast<int64_t>(d_d.chips()));
     learn(metric);
 }
 
@@ -177,7 +197,7 @@ void walsh_tracker::learn(const walsh_values& metric)
 
 void walsh_tracker::measure(channel_report& r)
 {
-    const size_t sets = d_words.size();
+    const size_t sets = d_words.size(), chips = d_d.chips();
     const auto first = static_cast<int64_t>((d_set - sets) * chips);
     const size_t step = std::min(d_plan.measured_sets, sets / 3);
     for (size_t t = std::max(d_plan.sets_before, step / 2); t + d_plan.sets_after < sets;

@@ -12,9 +12,9 @@
 
 namespace gr::hf::kernel {
 
-/*! \brief Follows waveforms of Walsh words: 32 chips per dibit, no probes.
+/*! \brief Follows waveforms of Walsh words without probes.
  *
- * Correlates each set with its four words at every delay of the window. Adds the
+ * Correlates each set with its words at every delay of the window. Adds the
  * energies with the weights for independent Rayleigh paths (a RAKE without phases). So
  * it needs no channel phase and survives fading of tens of Hz (STANAG 4415;
  * docs/receiver.md, "What each idea is worth"). If the channel is steady enough, rounds
@@ -35,15 +35,18 @@ public:
     bool heard() const override
     {
         return d_presence.score().last_good() >=
-               static_cast<int64_t>(d_plan.recent_sets * chips);
+               static_cast<int64_t>(d_plan.recent_sets * d_d.chips());
     }
     bool present() const override { return d_presence.score().now(); }
     int64_t needs() const override { return d_stream.needs(); }
     double sample_of(int64_t symbol) const override;
 
 private:
-    static constexpr size_t words = coherent_walsh::words, chips = walsh_chips;
-
+    double word_s() const
+    {
+        return static_cast<double>(d_d.chips()) / d_d.symbol_rate_bd;
+    }
+    void iterate(std::vector<float>& evidence);
     received_block end_block(int64_t begin);
     void set(int64_t begin, bool last);
     void choose_reading();
