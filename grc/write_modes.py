@@ -3,8 +3,8 @@
 """Updates the lists of modes in the Companion's blocks from the registry of waveforms:
 build/run python3 grc/write_modes.py. Entries before the modes (auto, same) stay.
 
-The lists have every mode of 4539, and of 5069 the modes with the short interleaver and the usual
-code in every bandwidth. A user may type any other mode."""
+The lists have every mode of 4539 and of our own robust family, and of 5069 the modes with the
+short interleaver and the usual code in every bandwidth. A user may type any other mode."""
 import pathlib
 import textwrap
 from typing import List, Tuple
@@ -23,7 +23,7 @@ WORDS = {"N": "uncoded", "Z": "no interleaver", "US": "ultra short", "VS": "very
 
 def offered() -> List["hf.mode"]:
     """Modes in the lists."""
-    return [m for m in hf.mode.all() if str(m).startswith("4539") or
+    return [m for m in hf.mode.all() if str(m).startswith(("4539", "grhf")) or
             (m.interleaver == "S" and m.constraint_length == 7)]
 
 
@@ -34,8 +34,9 @@ def label(m: "hf.mode") -> str:
     words = WORDS[m.interleaver]
     if m.interleaver not in "NZ":
         words += f" ({t.block_symbols / symbol_rate:.2g} s)"
-    wide = "" if str(m).startswith("4539") else f" in {m.bandwidth_hz // 1000} kHz"
-    return f"{m.rate_bps} bit/s{wide}, {words}"
+    wide = f" in {m.bandwidth_hz // 1000} kHz" if str(m).startswith("5069") else ""
+    ours = ", our own waveform" if str(m).startswith("grhf") else ""
+    return f"{m.rate_bps} bit/s{wide}, {words}{ours}"
 
 
 def written(key: str, values: List[str]) -> str:
@@ -54,7 +55,7 @@ def rewrite(text: str, parameter: str) -> str:
     (p,) = [p for p in yaml.safe_load(text)["parameters"] if p["id"] == parameter]
     more: List[Tuple[str, str]] = [
         (o, n) for o, n in zip(p["options"], p["option_labels"])
-        if not o.startswith(("4539", "5069"))]
+        if not o.startswith(("4539", "5069", "grhf"))]
     modes = offered()
     begin = text.index(f"-   id: {parameter}\n")
     first = text.index("    options: [", begin)

@@ -12,8 +12,8 @@ import pytest
 
 from flow import Listener, Speaker, pdu, wait_for
 
-#: All of 4539, and of 5069 two modes in each bandwidth.
-NARROW = [str(m) for m in hf.mode.all() if str(m).startswith("4539")]
+#: All of 4539, two of our own robust family, and of 5069 two modes in each bandwidth.
+NARROW = [str(m) for m in hf.mode.all() if str(m).startswith("4539")] + ["grhf-150S", "grhf-200S"]
 
 
 def wideband():

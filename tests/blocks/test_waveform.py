@@ -12,7 +12,7 @@ from flow import Listener, pdu, post, wait_for
 
 @pytest.mark.parametrize("mode", ["4539-75S", "4539-600S", "4539-1200L", "4539-2400V",
                                   "4539-4800N", "4539-3200US", "4539-6400S", "4539-9600M",
-                                  "4539-12800N"])
+                                  "4539-12800N", "grhf-200S"])
 @pytest.mark.parametrize("channel", ["clear", "awgn snr=28 offset=30"])
 def test_octets_go_through(mode, channel):
     if "snr" in channel and mode == "4539-12800N":

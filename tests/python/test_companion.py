@@ -17,7 +17,7 @@ EXAMPLES = Path(os.environ["HF_SOURCE_DIR"]) / "examples"
 BLOCKS = {b["id"]: b for b in
           (yaml.safe_load(p.read_text()) for p in sorted(GRC.glob("*.block.yml")))}
 #: Modes that the menus of GRC offer. Any other mode may be typed.
-MODES = [str(m) for m in hf.mode.all() if str(m).startswith("4539") or
+MODES = [str(m) for m in hf.mode.all() if str(m).startswith(("4539", "grhf")) or
          (m.interleaver == "S" and m.constraint_length == 7)]
 #: Displays: in Python, of Qt sinks.
 VIEWS = ["constellation", "impulse_response", "history", "waterfall"]

@@ -451,7 +451,8 @@ TEST(Conformance, Row4_13_WidebandModesHaveNoRateChange)
     // requested by its code.
     for (const auto& m : mode::all())
         EXPECT_EQ(encode_rate_request(m, rate_other::equal).has_value(),
-                  m.family != waveform_family::wideband)
+                  m.family != waveform_family::wideband &&
+                      m.family != waveform_family::robust)
             << m.to_string();
     EXPECT_TRUE(rate_change().useless(mode::parse("5069-3k-600S")));
     management_exchange x;

@@ -38,8 +38,9 @@ TEST(mode, string_form_makes_the_round_trip)
         EXPECT_EQ(mode::parse(m.to_string()), m);
         names.insert(m.to_string());
     }
-    // 18 + 2400V + 4800N, 30 + 12800N; 103 + 52 wideband waveforms with 608 blocks, two codes.
-    EXPECT_EQ(names.size(), 51u + 2 * 608);
+    // 18 + 2400V + 4800N, 30 + 12800N; 103 + 52 wideband waveforms with 608 blocks, two codes;
+    // 10 of ours.
+    EXPECT_EQ(names.size(), 51u + 2 * 608 + 10);
     EXPECT_EQ(mode::all().size(), names.size());
 }
 
@@ -76,7 +77,8 @@ TEST(mode, order_is_standard_bandwidth_rate_interleaver_code)
 {
     const auto& all = mode::all();
     const auto key = [](const mode& m) {
-        return std::tuple(m.family == waveform_family::wideband,
+        return std::tuple(m.family == waveform_family::robust,
+                          m.family == waveform_family::wideband,
                           m.bandwidth_hz,
                           m.rate_bps,
                           m.il,

@@ -13,7 +13,8 @@ namespace gr::hf {
 enum class waveform_family {
     serial_tone, //!< 75 to 2400 bit/s coded, 4800 uncoded (MIL-STD-188-110C 5.3.2)
     high_rate,   //!< 3200 to 9600 bit/s coded, 12800 uncoded (110C Appendix C)
-    wideband     //!< STANAG 5069 (110C Appendix D)
+    wideband,    //!< STANAG 5069 (110C Appendix D)
+    robust       //!< our own, 50 to 300 bit/s below 0 dB; no standard has it
 };
 
 //! Interleaver length; which lengths exist depends on the family.
@@ -45,6 +46,7 @@ enum class waveform_reading {
  *     5069-<kHz>k-<rate><interleaver>   5069-48k-240000S  5069-18k-57600US
  *     5069-12k-1200L-k9             the code of constraint length 9, not 7
  *     5069-3k-1200S-reversed        another maker's reading of the standard
+ *     grhf-<rate><interleaver>      grhf-200S: our own robust family, S or L
  *
  * 4539-4800N is the uncoded serial tone. 4539-4800 with any other interleaver is the 8PSK
  * high rate.

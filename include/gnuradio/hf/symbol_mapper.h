@@ -17,7 +17,8 @@ namespace gr::hf {
  * packet. Output 0: the points of the data symbols, complex, largest magnitude 1, with
  * the scrambling of that block (110C 5.3.2.3.4 and 5.3.2.3.7, C.5.1). Output 1
  * (optional): their numbers, indices into hf.waveform.constellation(). At 75 bit/s and
- * in wideband waveform 0 two bits select a Walsh word, and the output is its chips.
+ * in wideband waveform 0 two bits select a Walsh word, five or six in our own robust family.
+ * The output is its chips.
  * Blocks are counted from the tag tx_sob on. A packet of another length ends the
  * flowgraph with a message that names both.
  */

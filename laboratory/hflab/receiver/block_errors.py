@@ -20,14 +20,18 @@ SHORTEST_S, LONGEST_S = 100.0, 480.0
 #: Of 4539: SNR in 3 kHz on AWGN where a sweep begins: about where half of the blocks arrive.
 MIDDLE_DB = {75: -11, 150: -6, 300: -3, 600: 0, 1200: 3, 2400: 8, 3200: 6, 4800: 10, 6400: 13,
              8000: 16, 9600: 19}
+#: The same of our own robust family.
+OURS_DB = {50: -16, 75: -14, 150: -11, 200: -10, 300: -8}
 LOWEST_DB, HIGHEST_DB = -20, 45
 
 
 def modes(bandwidth_khz: Optional[int] = None) -> List[str]:
-    """The modes that have curves: each rate with the short and the long interleaver, of 4539, or
-    of 5069 in a bandwidth."""
+    """The modes that have curves: each rate with the short and the long interleaver, of 4539 and
+    of our own family, or of 5069 in a bandwidth."""
     if bandwidth_khz is None:
-        return [f"4539-{rate}{il}" for rate in MIDDLE_DB for il in "SL"]
+        return [f"{family}-{rate}{il}" for family, rates in (("4539", MIDDLE_DB),
+                                                             ("grhf", OURS_DB))
+                for rate in rates for il in "SL"]
     return [str(m) for m in hf.mode.all()
             if m.waveform is not None and m.bandwidth_hz == 1000 * bandwidth_khz
             and m.interleaver in ("S", "L")]
@@ -36,7 +40,8 @@ def modes(bandwidth_khz: Optional[int] = None) -> List[str]:
 def middle_db(mode: str, channel: str) -> float:
     """SNR in the mode's bandwidth where a sweep begins: about where half of the blocks arrive."""
     m = hf.mode(mode)
-    awgn_db = float(MIDDLE_DB[m.rate_bps]) if m.waveform is None else \
+    own = OURS_DB if mode.startswith("grhf") else MIDDLE_DB
+    awgn_db = float(own[m.rate_bps]) if m.waveform is None else \
         round(standard.wideband_ideal_db()[m.waveform]) - 1.0
     return awgn_db + (0 if channel == "awgn" else 4)
 
@@ -85,7 +90,7 @@ class Options:
     wanted: Tuple[str, ...] = option((), "May be repeated.  [default: every rate, short and long "
                                      "interleaver]", flag="--mode", metavar="MODE")
     bandwidth: Optional[int] = option(None, "The waveforms of 5069 in this bandwidth.  [default: "
-                                      "those of 4539]", metavar="KHZ",
+                                      "those of 4539 and our own]", metavar="KHZ",
                                       choices=machine.BANDWIDTHS_KHZ)
     channels: Tuple[str, ...] = option(tuple(CHANNELS), "Without its snr=; may be repeated.",
                                        flag="--channel", metavar="SPEC")

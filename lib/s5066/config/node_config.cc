@@ -61,10 +61,10 @@ void node_config::validate() const
             "max_transmission_s " + std::to_string(max_transmission_s) + " with mode " +
             mode + ": one D_PDU takes " + std::to_string(needed_s) + " s");
     }
-    if (drc && kernel::family_of(data).link.many_bandwidths) {
+    if (drc && kernel::family_of(data).link.eow7_codes.empty()) {
         throw std::invalid_argument(
             "drc 1 with mode " + mode +
-            ": allowed is 0, wideband modems are autobaud, and the rate "
+            ": allowed is 0, its modems are autobaud, and the rate "
             "change begins at 300 bit/s of 4539");
     }
     if (ack_mode != "auto" && ack_mode != "same")

@@ -179,17 +179,20 @@ block_error_curves::served block_error_curves::find(const mode& m) const
     // A mode without a curve gets the curve of the fastest mode up to its own rate, of the
     // same standard, and of equally fast ones with the nearest interleaver. A mode of 5069
     // may get one of 4539, but not the other way round: at 10 Hz 5069 fails where 4539 works.
-    const auto is_5069 = [](const mode& c) {
-        return kernel::family_of(c).link.many_bandwidths;
+    const auto standard = [](const mode& c) {
+        return std::string_view(kernel::family_of(c).standard);
     };
+    const auto wanted = standard(m);
     const std::pair<const key, measured_curve>* best = nullptr;
     int best_rate_bps = 0, best_distance = 0;
     bool best_same = false;
     for (const auto& entry : d_curves) {
         const auto [family, bandwidth_hz, rate_bps, length, il] = entry.first;
         const int distance = std::abs(il - length_rank(m.il));
-        const bool same = is_5069(entry.second.m) == is_5069(m);
-        if (bandwidth_hz != narrow_hz || rate_bps > m.rate_bps || (!same && !is_5069(m)))
+        const auto other = standard(entry.second.m);
+        const bool same = other == wanted,
+                   serves = same || (wanted == "5069" && other == "4539");
+        if (bandwidth_hz != narrow_hz || rate_bps > m.rate_bps || !serves)
             continue;
         if (!best || std::tuple(same, rate_bps, -distance) >
                          std::tuple(best_same, best_rate_bps, -best_distance)) {

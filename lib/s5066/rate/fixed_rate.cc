@@ -7,6 +7,7 @@
 #include "waveform/timing.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace gr::hf::s5066 {
@@ -80,7 +81,7 @@ mode default_ack_mode(const mode& data)
 std::vector<mode> slower_acks(const mode& data)
 {
     const auto standard = [](const mode& m) {
-        return kernel::family_of(m).link.many_bandwidths;
+        return std::string_view(kernel::family_of(m).standard);
     };
     auto all = mode::all();
     std::stable_sort(
