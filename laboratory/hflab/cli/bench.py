@@ -13,7 +13,8 @@ from gnuradio.hf.cli._progress import Progress, watched
 from gnuradio.hf.simulation.block_errors import Point, read
 from gnuradio.hf.system import output
 from .. import sweep
-from ..link import adaptive as cells, faults as simulated_faults, published_rates
+from ..link import adaptive as cells, faults as simulated_faults, hidden as hidden_stations
+from ..link import published_rates
 from ..programs import league as modem_league
 from ..receiver import ale as ale_receiver, block_errors, combining
 from . import _bench_programs
@@ -102,6 +103,25 @@ def faults(wanted: simulated_faults.Options, pool: sweep.Pool) -> None:
     print(measure.table(trials))
     if missed := measure.failed(trials):
         raise fail("; ".join(missed))
+
+
+@command.command()
+@options(hidden_stations.Options, "wanted")
+@options(sweep.Pool, "pool")
+def hidden(wanted: hidden_stations.Options, pool: sweep.Pool) -> None:
+    """What each flow carries in nets in which some stations do not hear each other.
+
+    All flows always have data. Each is compared with its fair share: the max-min share of the
+    time over the conflict graph. Fails if a flow misses a target.
+    """
+    measure = hidden_stations
+    with workers_of(pool, processes=True) as workers:
+        parts = list(watched(measure.measure_all(wanted, workers), len(wanted.points()),
+                             lambda rows: rows[0].net))
+    rows = [row for part in parts for row in part]
+    print(measure.report(rows))
+    if missed := measure.missed(rows):
+        raise fail(f"{len(missed)} of {len(rows)} flows miss a target")
 
 
 @command.command()
