@@ -215,6 +215,7 @@ def test_a_trial_says_and_keeps_the_channel_of_ale():
     at = ale_view.view(ALE, channels_hz)
     one = object.__new__(runner.Runner)
     one.side = SimpleNamespace(ale=lambda: at, ale_frequencies_hz=channels_hz,
+                               meter=SimpleNamespace(parts_s=dict),
                                desk=SimpleNamespace(now=lambda: 1000.0))
     one.kept = SimpleNamespace(end=lambda *_: None,
                                frequency=lambda _, hz: frequencies.append(hz),
