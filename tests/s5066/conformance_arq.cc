@@ -158,7 +158,7 @@ TEST(Conformance, Row1_06_LongerCPduMakesEqualSegments)
     }
 }
 
-TEST(Conformance, Row1_06_ASegmentFitsTheLongestTransmission)
+TEST(segments, fit_the_longest_transmission)
 {
     auto c = segments_of(1023); // 109 s at 75 bit/s
     c.mode = "4539-75S";
