@@ -17,8 +17,7 @@ using namespace gr::hf::kernel;
 
 namespace {
 
-// The families that are searched for at all times. The others look at times, with longer
-// patterns, which the carrier canceller keeps tones from.
+// Families that are searched for at all times. Tones and the robust family: test_robust.cc.
 listened_families permanent()
 {
     listened_families all;

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <complex>
 #include <string>
 
@@ -145,4 +146,18 @@ TEST(robust, is_not_heard_in_noise)
     x = loopback::through(x, "awgn snr=0", 4, 1);
     burst_receiver rx({}, { robust::reception(3000) });
     EXPECT_TRUE(loopback::receive(rx, x).empty());
+}
+
+// A tone is as strong as a line of the fixed part, which repeats itself. So the search reports
+// candidates, and reading them must refuse all.
+TEST(robust, is_not_heard_in_tones_and_steps)
+{
+    for (const double hz : { 0.0, 37.5, -75.0, 300.0, 1000.0 }) {
+        loopback::samples x(9600 * 20);
+        for (size_t i = 0; i < x.size(); ++i)
+            x[i] = std::polar(i < 9000 ? 1e-3f : 1.0f,
+                              static_cast<float>(2 * M_PI * std::fmod(hz * i / 9600, 1)));
+        burst_receiver rx({}, { robust::reception(3000) });
+        EXPECT_TRUE(loopback::receive(rx, x).empty()) << hz;
+    }
 }

@@ -25,7 +25,7 @@ constexpr std::array<double, 10> down_above{ 1,        3.465e-4, 3.465e-4, 3.465
 constexpr std::array<double, 10> up_below{ 1.116e-4, 1.116e-4, 1.116e-4, 1.116e-4,
                                            1.116e-4, 5.268e-5, 2.568e-5, 2.568e-5,
                                            1.01e-5,  0 };
-// Those of the second one, and the change of SNR from which it jumps.
+// Bit error rates of the second rule, and the change of SNR from which it jumps.
 constexpr double rapidm_down = 1e-4, rapidm_up = 1e-6, jump_db = 9;
 // Slope of the ladder on AWGN: 75 to 9600 bit/s from -6.75 to 20.48 dB, in dB per dB.
 constexpr double slope = 21.07 / 27.23;
@@ -43,7 +43,7 @@ double bit_error_rate(const reception& r)
     return -std::log(r.good_d_pdus / all) / (8 * octets);
 }
 
-//! What both rules have in common. For one peer.
+//! The ladder, and the advice of both rules, for one peer.
 class ladder_policy : public rate_policy
 {
 public:

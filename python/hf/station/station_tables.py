@@ -324,7 +324,7 @@ class Net:
     """Answers to hf console net, by a client of the station's own SIS server. Needs [sis_server].
 
     peers: addresses of stations that may ask. Default: nobody.
-    facts: what they are told, some of version, queue (octets that wait), links (their number) and
+    facts: our answer to them, some of version, queue (octets that wait), links (their number) and
     heard (SNR and age of the last reception of each station).
     """
 

@@ -66,7 +66,7 @@ class Journal:
             self._db.commit()
         except (OSError, sqlite3.Error) as error:
             raise JournalError(f"[xmpp] folder {folder}: {error}") from None
-        #: First characters of all short IDs. A journal made anew has others.
+        #: First characters of all short IDs. A new journal has others.
         self.word: str = self._one("SELECT word FROM word")[0]
         count, octets = self._one("SELECT COUNT(*), TOTAL(LENGTH(text)) FROM outgoing "
                                   "WHERE arrived = 0")

@@ -36,6 +36,9 @@ constexpr size_t step_periods = 6, word_periods = step_periods + mode_periods;
  * part in the same place: at -16 dB the mean is 25, and it is below 8 once in 300 names.
  * Noise reaches 8 in one of 50 candidates, at any place. */
 constexpr float min_name = 8, min_lead = 5;
+/* Least ratio to the others. A tone without noise resembles all names, with ratios up to 1.42
+ * (robust.is_not_heard_in_tones_and_steps). Names that were sent had 4 and more at -9 dB. */
+constexpr float min_ratio = 2;
 // The same for six more periods of the fixed part, mean of the stretches: 13 at -16 dB, 1 on
 // noise. One of them may be in a fade.
 constexpr float min_fixed = 3;
@@ -45,8 +48,8 @@ constexpr float min_fixed = 3;
 constexpr float only_started = 5;
 // Below this score, noise hides that half of the pattern is missing.
 constexpr float weak_score = 72;
-// In fading, phases are the same within this many periods, 0.1 s. Groups beyond the first may
-// each reach 2 on noise.
+// Periods in which fading leaves the phases alike, 0.1 s. Groups after the first may each
+// reach 2 on noise.
 constexpr size_t in_phase = 4;
 constexpr float by_chance = 2;
 
@@ -162,7 +165,9 @@ preamble_reader::verdict name_reader::read(const preamble_evidence& e)
             }
         }
     const float instead = energy(e, best.place, mode_periods, fixed);
-    if (best.own >= min_name && best.own >= std::max(second, instead) + min_lead) {
+    const float others = std::max(second, instead);
+    if (best.own >= min_name &&
+        best.own >= std::max(others + min_lead, min_ratio * others)) {
         const auto& d = kernel::describe(modes()[best.mode]);
         const size_t left = (search_periods + best.place + mode_periods) * period_symbols;
         d_meaning = { &d, &plan_of(d.m), left, d.preamble.size() };

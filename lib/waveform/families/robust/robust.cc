@@ -12,7 +12,7 @@ namespace gr::hf::kernel::robust {
 
 namespace {
 
-//! One data rate.
+//! Words, code and blocks of a data rate.
 struct rate_plan {
     int rate_bps;
     unsigned bits;                  // per word

@@ -34,7 +34,7 @@ constexpr size_t search_periods = 24, look_periods = 27,
 //! Periods of the part that names the mode.
 constexpr size_t mode_periods = 12;
 
-//! One period of the fixed part, numbers 0 and 4.
+//! Period of the fixed part, numbers 0 and 4.
 const std::array<uint8_t, period_symbols>& preamble_period();
 
 //! The part that names mode number \p mode of modes(), numbers 0 to 7.
