@@ -13,6 +13,7 @@ void bind_blocks(py::module& m);
 void document(py::module& m);
 void bind_network(py::module& m);
 void bind_radio(py::module& m);
+void bind_receivers(py::module& m);
 void bind_sdr(py::module& m);
 void bind_rights(py::module& m);
 void bind_sis(py::module& m);
@@ -26,6 +27,7 @@ PYBIND11_MODULE(hf_python, m)
     // BINDING_FUNCTION_CALLS(
     bind_ale(m);
     bind_engines(m);
+    bind_receivers(m);
     bind_radio(m);
     bind_sdr(m);
     bind_blocks(m);
