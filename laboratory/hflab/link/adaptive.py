@@ -5,6 +5,7 @@ SNR.
 Kept: one line for each run, adaptive ("auto") or in a fixed mode; the table and the map
 follow from them. After a change of the rate adaptation only the adaptive runs are old."""
 from dataclasses import dataclass
+import functools
 import math
 from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, \
     Sequence, Tuple
@@ -87,10 +88,16 @@ def goodput(mode: str, channel: str, snr_db: float, seconds: float, seed: int) -
     return 8 * result["octets_delivered"] / seconds
 
 
+@functools.lru_cache(maxsize=None)
+def _measured() -> Dict[Tuple[str, str], List[Any]]:
+    """All curves, read once."""
+    return read()
+
+
 def curve_of(mode: str, channel: str) -> List[Any]:
     """Measured blocks of a mode, or of constraint length 7 if 9 was not measured. Empty: of
     neither."""
-    known = read()
+    known = _measured()
     return known.get((channel, mode)) or known.get((channel, mode.replace("-k9", ""))) or []
 
 
