@@ -36,7 +36,7 @@ TEST(channel_access, a_station_that_keys_late_lengthens_the_pause_for_all)
         station_on_channel s(known ? std::vector<address>{ b, c }
                                    : std::vector<address>{ c });
         s.access.ended_own(10s, asked);
-        s.access.timed(keyed, b);
+        s.access.timed(keyed, b, {});
         return s.access.guard_time();
     };
     EXPECT_EQ(guard(b, 10s + 500ms), 1100ms);
@@ -50,7 +50,7 @@ TEST(channel_access, a_station_that_keys_late_lengthens_the_pause_for_all)
     station_on_channel s({ b });
     for (const auto keyed : { 500ms, 300ms, 400ms }) {
         s.access.ended_own(10s, b);
-        s.access.timed(10s + keyed, b);
+        s.access.timed(10s + keyed, b, {});
     }
     EXPECT_EQ(s.access.guard_time(), 900ms); // its shortest time counts
     s.access.forget(901s);

@@ -24,6 +24,7 @@ struct channel_access::rules {
     static bool held_long(const channel_access& c, station_time at);
     static bool gap_due(const channel_access& c, station_time at, station_time length);
     static station_time fixed_slot(const channel_access& c);
+    static unsigned contention_slot(channel_access& c, station_time end, size_t peers);
     static bool crowded(const channel_access& c, station_time at);
     static bool others_first(const channel_access& c, station_time turn_at);
     static unsigned chances(const channel_access& c);

@@ -65,10 +65,12 @@ double channel_access::rules::slowest_s(const channel_access& c)
     return most;
 }
 
-void channel_access::timed(station_time begin, address a)
+void channel_access::timed(station_time begin, address a, std::optional<address> to)
 {
     const double s = to_seconds(begin - d_busy_end);
-    if (d_asked != a || d_heard_at.count(a.raw()) == 0 || s < 0 ||
+    const bool for_hidden =
+        !d_hidden.at.empty() && d_own.ended == d_busy_end && to != d_config.own;
+    if (for_hidden || d_asked != a || d_heard_at.count(a.raw()) == 0 || s < 0 ||
         s > d_config.peer_turnaround_s + usual_turnaround_s)
         return;
     // The modem's ticks lengthen the measured time a little, and sometimes a lot.
@@ -266,30 +268,31 @@ unsigned channel_access::rules::first_slots(const channel_access& c)
 // Slots to wait on the free channel. The first ones are for stations not on the list.
 // Stations unknown to the others draw one; known ones have one each where several may
 // start. Then the stations on the list follow, the one that has waited longest first.
-unsigned channel_access::contention_slot(station_time end, size_t peers)
+unsigned
+channel_access::rules::contention_slot(channel_access& c, station_time end, size_t peers)
 {
-    if (!shared() && !rules::crowded(*this, end)) {
+    if (!c.shared() && !rules::crowded(c, end)) {
         const auto others = static_cast<unsigned>(std::max<size_t>(peers, 1));
-        return static_cast<unsigned>(d_random() % std::min(others, max_slots));
+        return static_cast<unsigned>(c.d_random() % std::min(others, max_slots));
     }
-    const bool many = d_new_rounds > 0 || rules::several(*this);
-    const unsigned first = rules::first_slots(*this);
-    if (d_share.has(d_config.own)) {
-        return first + d_share.ahead_of(d_config.own) +
-               static_cast<unsigned>(d_random() % rules::chances(*this));
+    const bool many = c.d_new_rounds > 0 || rules::several(c);
+    const unsigned first = rules::first_slots(c);
+    if (c.d_share.has(c.d_config.own)) {
+        return first + c.d_share.ahead_of(c.d_config.own) +
+               static_cast<unsigned>(c.d_random() % rules::chances(c));
     }
-    if (many && (d_new_heard || rules::several(*this)) && rules::regular(*this, end) &&
-        shared())
-        return few_new_slots + rules::regulars_ahead(*this);
+    if (many && (c.d_new_heard || rules::several(c)) && rules::regular(c, end) &&
+        c.shared())
+        return few_new_slots + rules::regulars_ahead(c);
     // Other stations may not expect several new ones. So half of the time we draw among the
     // slots that they leave free in any case.
     const bool wide =
-        many && (d_new_heard || d_share.stations() == 0 || d_random() % 2 == 0);
+        many && (c.d_new_heard || c.d_share.stations() == 0 || c.d_random() % 2 == 0);
     const unsigned new_slots = wide ? first : few_new_slots;
-    const bool pass = many && d_own.unheard > 1 && d_random() % 2 == 0;
-    return static_cast<unsigned>(pass ? new_slots + d_share.stations() +
-                                            d_random() % last_slots
-                                      : d_random() % new_slots);
+    const bool pass = many && c.d_own.unheard > 1 && c.d_random() % 2 == 0;
+    return static_cast<unsigned>(pass ? new_slots + c.d_share.stations() +
+                                            c.d_random() % last_slots
+                                      : c.d_random() % new_slots);
 }
 
 station_time channel_access::rules::fixed_slot(const channel_access& c)
@@ -313,7 +316,8 @@ station_time channel_access::wait_of_others(station_time end, size_t peers)
                    : rules::hidden_turn(*this);
     }
     const station_time wait =
-        guard_time() + static_cast<int>(contention_slot(end, peers)) * shared_slot();
+        guard_time() +
+        static_cast<int>(rules::contention_slot(*this, end, peers)) * shared_slot();
     return wait +
            (rules::hidden_ahead(*this) ? rules::hidden_turn(*this) : d_hidden.wait);
 }
@@ -392,6 +396,7 @@ bool channel_access::contended() const
 
 void channel_access::forget(station_time now)
 {
+    walk().forget(now);
     for (auto it = d_heard_at.begin(); it != d_heard_at.end();) {
         if (now - it->second <= station_memory) {
             ++it;

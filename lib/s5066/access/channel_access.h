@@ -3,6 +3,7 @@
 #pragma once
 
 #include "s5066/access/channel_share.h"
+#include "s5066/access/token_walk.h"
 #include "s5066/config/node_config.h"
 #include "s5066/words/address.h"
 
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <random>
 
@@ -32,6 +34,7 @@ public:
     channel_access(const node_config& config, std::mt19937_64& random)
         : d_config(config), d_random(random)
     {
+        d_hidden.walk = std::make_unique<token_walk>(config, random);
     }
 
     //! Sets the modes in use: their bandwidth, Hz, and the longest preamble among them.
@@ -41,6 +44,9 @@ public:
         d_wideband = bandwidth_hz > narrow_hz;
         d_longest_preamble = longest_preamble;
     }
+
+    //! The token of stations of which some do not hear each other.
+    token_walk& walk() const { return *d_hidden.walk; }
 
     // Pauses
     //! From the end of another station's transmission to keying, s.
@@ -102,9 +108,10 @@ public:
      */
     station_time clear_at(station_time at, station_time free_at) const;
     /*! A transmission of \p a, completely received, started on the air at \p begin. If it
-     * is an answer, all stations learn from it how long \p a takes to key.
+     * is an answer, all stations learn from it how long \p a takes to key. An answer to us
+     * is for us: \p to is its only destination, if known.
      */
-    void timed(station_time begin, address a);
+    void timed(station_time begin, address a, std::optional<address> to);
     //! Our transmission starts: as an answer or not, with data or only with what is due.
     void begin_own(station_time now, bool in_turn, bool with_data);
     //! Our transmission with data ends, which started at \p begin and wanted an answer or
@@ -204,6 +211,7 @@ private:
 
     // Stations that others answer and we never heard.
     struct hidden_stations {
+        std::unique_ptr<token_walk> walk;
         std::map<uint32_t, station_time> at; // when last noticed
         // The transmission that is being received acknowledges data of a hidden station, or
         // has data for one.
@@ -213,8 +221,6 @@ private:
         uint32_t run = 0;      // the one whose data were acknowledged last
         station_time served{}; // air time of its transmissions in a row
     };
-
-    unsigned contention_slot(station_time end, size_t peers);
 
     const node_config& d_config;
     std::mt19937_64& d_random;

@@ -24,6 +24,8 @@ void channel_access::overheard(station_time now,
     const auto [acked, data, accepted] = contents;
     if (!acked && !accepted && d_hidden.at.count(to.raw()) == 0)
         return; // perhaps it never answers
+    if (acked || accepted)
+        walk().hidden(now, to);
     d_hidden.at[to.raw()] = now;
     if (acked && !d_hidden.acked) {
         d_hidden.served =

@@ -2,7 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 // Reception of the node: its start, its D_PDUs, its end and the consequences for each
 // peer.
+#include "s5066/cas/link_window.h"
 #include "s5066/node/node_impl.h"
+#include "s5066/pdu/eow.h"
 
 #include <algorithm>
 
@@ -34,8 +36,39 @@ void node::impl::on_rx_octets(station_time now, const rx_octets& e)
         on_received(now, *r);
 }
 
+namespace {
+// What all stations learn of the token, whomever the D_PDU is for.
+void note_token(station_time now, const address& own, const d_pdu& d, token_walk& walk)
+{
+    bool ours = false;
+    if (d.type == d_pdu_type::expedited_non_arq_data && d.segment_ok) {
+        const auto c = decode_c_pdu(d.segment.data(), d.segment.size());
+        const uint16_t window = without_5069(d.non_arq.window);
+        ours = c && c->type != c_pdu_type::data &&
+               (names_request(window) || window != d.non_arq.window);
+        if (c && c->type == c_pdu_type::link_request)
+            walk.called(now + from_seconds(eot_unit_s * d.eot));
+    }
+    walk.heard(now, d.src, ours || d.large);
+    if (carries_data(d))
+        walk.carried_data(now, d.src);
+    // Data without a call go to a station that has accepted a link.
+    if (carries_arq_data(d) && d.dst != own)
+        walk.hidden(now, d.dst, true);
+    const bool token = d.type == d_pdu_type::management && !d.management.valid &&
+                       !d.management.ack &&
+                       eow_kind(d.eow) == static_cast<unsigned>(eow_type::token);
+    if (token)
+        walk.handed(now, d.src, d.dst, static_cast<uint8_t>(d.eow));
+}
+} // namespace
+
 void node::impl::on_received(station_time now, const received_d_pdu& r)
 {
+    if (r.pdu.src != d_node.config.own)
+        note_token(now, d_node.config.own, r.pdu, d_access.walk());
+    if (d_access.walk().active())
+        get_peer(r.pdu.src); // it may get the token
     const d_pdu& d = r.pdu;
     const auto& c = d_node.config;
     const bool group =

@@ -47,6 +47,12 @@ void node::impl::begin_transmission(station_time now, peer& p)
     d_plan.no_data = kind.no_data;
     d_plan.contended = kind.contended;
     d_plan.ask = kind.ask;
+    if (kind.hands) {
+        d_pdu token = d_maker.make(p, d_pdu_type::management);
+        token.eow =
+            make_eow(eow_type::token, d_access.walk().number(kind.more, kind.invites));
+        p.control.push(token);
+    }
     auto m = d_node.modes.policy->choose(now, c);
     if (d_node.config.drc && !p.link.none()) {
         d_orderwire.ask_for_rate(now, p, m);
@@ -61,6 +67,8 @@ void node::impl::begin_transmission(station_time now, peer& p)
     d_plan.longest_s = std::min({ d_node.modes.policy->longest_s(c),
                                   d_length.prompt_longest_s(now, p),
                                   to_seconds(d_access.turn_left()) });
+    if (d_access.walk().exists() && !kind.no_data)
+        d_plan.longest_s = std::min(d_plan.longest_s, d_access.walk().left_s(p.addr));
     p.turn.begin_own(now, d_length.quick(p), d_length.prompt_least(p));
     d_planner.begin(now);
     d_shown_peer = p.addr;

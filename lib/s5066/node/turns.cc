@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "s5066/node/turns.h"
+#include "s5066/node/turns_rules.h"
 
 #include <algorithm>
 #include <array>
@@ -12,6 +12,8 @@ namespace gr::hf::s5066 {
 namespace {
 // A signal longer than any transmission is interference, and does not silence us.
 constexpr station_time longest_carrier = std::chrono::seconds(180);
+// Unanswered transmissions in a row to a station that may be kept from answering.
+constexpr unsigned starving_calls = 4;
 // Pause before a repeat. The first repeat comes at once, for a transmission that was
 // merely lost. Later the peer may be inside a transmission whose start we missed, so the
 // pauses grow. Before the peer counts as lost, the tries together span more than the
@@ -27,12 +29,6 @@ station_time retry_pause(unsigned silent, bool breaking, bool blind)
     constexpr std::array<double, 7> long_s = { 0, 0, 0, 30, 100, 200, 200 };
     const auto& pauses_s = blind ? long_s : short_s;
     return from_seconds(pauses_s[std::min<size_t>(silent, pauses_s.size() - 1)]);
-}
-
-bool control_waiting(const peer& p)
-{
-    return !p.control.empty() || p.link.accept_now || p.management.exchange.due() ||
-           (p.reset.active() && !p.managing()) || p.link.breaking();
 }
 
 } // namespace
@@ -128,7 +124,7 @@ unsigned turns::unanswered(station_time now) const
 
 bool turns::sendable(const peer& p) const
 {
-    return control_waiting(p) || p.ack_owed() || has_data(p);
+    return rules::control_waiting(p) || p.ack_owed() || has_data(p);
 }
 
 bool turns::ack_only(const peer& p) const
@@ -163,9 +159,11 @@ std::optional<turns::start> turns::next() const
         return next_duplex();
     if (d_receiving || d_waiting)
         return std::nullopt;
+    if (d_access.walk().exists())
+        return rules::next_with_token(*this);
     station_time from = d_free_at;
     if (d_turn) {
-        const bool owes = d_turn->ack_owed() || control_waiting(*d_turn);
+        const bool owes = d_turn->ack_owed() || rules::control_waiting(*d_turn);
         const bool others = long_run() || d_links.exclusive_wanted() || must_yield() ||
                             outranked(*d_turn, d_turn_at);
         const bool paused =
@@ -212,7 +210,7 @@ std::optional<turns::start> turns::next_duplex() const
         peer& p = *q;
         // An ACK waits for the end of the reception, so that it covers all of it.
         const bool ack = !d_receiving && p.ack_owed();
-        const bool now = ack || control_waiting(p) || (!d_waiting && has_data(p));
+        const bool now = ack || rules::control_waiting(p) || (!d_waiting && has_data(p));
         const auto repeat = d_waiting ? std::nullopt : repeat_at(p);
         if (!granted(p) || !(now || repeat))
             continue;
@@ -249,6 +247,12 @@ turns::kind turns::begin_own(station_time now, const peer& p)
                          !(yields && now >= d_free_at);
     if (!in_turn || d_last_peer != p.addr.raw())
         d_run_since = now;
+    if (d_access.walk().exists()) {
+        const bool answer = in_turn && (p.ack_owed() || rules::control_waiting(p));
+        const kind k = rules::begin_with_token(*this, now, p, answer);
+        rules::begin_transmission(*this, now, p, k, in_turn);
+        return k;
+    }
     kind k;
     // A call that was not answered may have met that of a hidden station. Short ones meet
     // less often.
@@ -256,14 +260,25 @@ turns::kind turns::begin_own(station_time now, const peer& p)
         p.link.calling() && (p.turn.silent > 0 || d_access.unknown_to_hidden());
     k.ask = !in_turn && p.link.made() && !p.arq.tx.idle() && d_access.unknown_to_hidden();
     k.no_data = k.ask || (in_turn ? yields || outranked(p, now) : short_call);
-    d_access.begin_own(now, in_turn, !k.no_data);
     k.contended = !in_turn && !p.addr.is_group() && d_access.contended();
-    d_transmitting = true;
-    d_turn = nullptr;
-    if (!d_node.config.full_duplex)
-        d_waiting = nullptr;
-    d_last_peer = p.addr.raw();
+    if (d_access.walk().active() && (has_data(p) || !in_turn))
+        d_access.walk().create(now);
+    rules::begin_transmission(*this, now, p, k, in_turn);
     return k;
+}
+
+void turns::rules::begin_transmission(turns& t,
+                                      station_time now,
+                                      const peer& p,
+                                      const kind& k,
+                                      bool in_turn)
+{
+    t.d_access.begin_own(now, in_turn, !k.no_data);
+    t.d_transmitting = true;
+    t.d_turn = nullptr;
+    if (!t.d_node.config.full_duplex)
+        t.d_waiting = nullptr;
+    t.d_last_peer = p.addr.raw();
 }
 
 void turns::end_own(station_time now, const transmission& tx)
@@ -273,8 +288,13 @@ void turns::end_own(station_time now, const transmission& tx)
     d_used_until = now;
     d_carrier_since.reset();
     d_access.ended_own(now, p.addr);
-    if (tx.has_data())
+    if (tx.has_data()) {
         d_access.end_own_data(now, tx.begin(), tx.answer_wanted());
+        d_access.walk().sent_data(now, p.addr, now - tx.begin());
+    }
+    if (d_kind.hands && !tx.cut())
+        d_access.walk().hand_over(now, p.addr, d_kind.invites);
+    d_kind.hands = false;
     d_free_at =
         now + d_access.wait_after_own(now, p.addr.is_group(), d_node.peers.size());
     d_turn = nullptr;
@@ -327,6 +347,16 @@ void turns::on_silence(station_time now, peer& p, const transmission& tx)
         now + retry_pause(sensed ? std::min(p.turn.silent, max_pauses) : p.turn.silent,
                           p.link.breaking(),
                           d_access.blind());
+    d_access.walk().unanswered(p.addr);
+    // Between two stations alone, what is not read is the other one's.
+    const bool third =
+        std::any_of(d_node.peers.begin(), d_node.peers.end(), [&](const auto& e) {
+            return e.second.get() != &p && e.second->turn.heard_at;
+        });
+    if (third && p.turn.silent >= starving_calls)
+        d_access.walk().starves(now, p.turn.silent_since);
+    if (d_access.walk().holds() && !d_access.blind())
+        p.turn.ready_at = now; // other stations have their turns with the token
     if (!d_node.config.full_duplex) {
         p.turn.ready_at +=
             d_access.back_off(p.turn.silent, d_node.config.own.raw() > p.addr.raw());
@@ -402,6 +432,13 @@ void turns::on_carrier(station_time now, bool present)
     // is lost.
     d_used_until = now;
     d_access.began_unknown(*d_carrier_since, d_waiting != nullptr);
+    d_access.walk().taken(now);
+    const station_time length = now - *d_carrier_since;
+    d_access.walk().unread(now, length);
+    // It may be a station that we call, in a dialogue with one that we do not hear.
+    if (d_access.walk().active() || d_access.walk().jammed(now))
+        for (auto& [raw, p] : d_node.peers)
+            p->turn.silent_fair = 0;
     d_carrier_since.reset();
     d_access.ended(now);
     d_free_at =
@@ -416,6 +453,7 @@ peer* turns::on_tick(station_time now)
     }
     if (d_transmitting || d_receiving)
         return nullptr;
+    rules::tick_token(*this, now);
     const bool late = d_waiting && now >= d_answer_by && !d_carrier_since;
     return late ? d_waiting : nullptr;
 }
@@ -438,6 +476,7 @@ std::optional<due> turns::next_due() const
         first.add(timer::answer, d_answer_by);
     if (const auto s = next())
         first.add(timer::turn, s->at);
+    rules::add_token_due(*this, first);
     return first.get();
 }
 

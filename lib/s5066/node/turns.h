@@ -88,6 +88,9 @@ public:
         bool no_data = false;
         bool ask = false;       //!< ask for an ACK, without data
         bool contended = false; //!< others may have started at the same time
+        bool hands = false;     //!< hand the token to this peer
+        bool more = false;      //!< more data wait
+        bool invites = false;   //!< invite calls of stations that never get the token
     };
     kind begin_own(station_time now, const peer& p);
     //! \p tx has ended.
@@ -132,6 +135,8 @@ private:
     void note_run();
     station_time after_cut(station_time now, const transmission& tx) const;
 
+    struct rules;
+
     node_context& d_node;
     channel_access& d_access;
     const soft_links& d_links;
@@ -156,6 +161,8 @@ private:
     station_time d_answer_by{};
     uint32_t d_last_peer = 0;    // to alternate between peers
     station_time d_run_since{};  // start of the present run of turns with d_last_peer
+    station_time d_token_at{};   // when what to do with the token was decided last
+    kind d_kind;                 // of our last transmission, with a token
     unsigned d_cut_in_a_row = 0; // transmissions in a row that the radio did not send
 };
 

@@ -25,6 +25,8 @@ enum class eow_type : uint8_t {
     high_rate_request = 7, //!< with an extended message, in MANAGEMENT D_PDUs only
     wideband_advice =
         8, //!< our choice among the user-defined types (C.5): encode_rate_advice()
+    //! Our choice, too: the number of the token that an empty MANAGEMENT D_PDU hands over.
+    token = 9,
     extensions = 15, //!< S5066-EP7; in MANAGEMENT D_PDUs a different message
 };
 

@@ -217,7 +217,7 @@ station_time incoming_transmission::finish(station_time now, const rx_end& e)
     const station_time end = std::min(e.air_end, now);
     if (e.reason == rx_end_reason::eom && d_begin && d_read.from) {
         // Octets arrive after their block by the receiver's delay, and so does the end.
-        d_access.timed(*d_begin - (now - end), *d_read.from);
+        d_access.timed(*d_begin - (now - end), *d_read.from, d_read.only_to);
     }
     return e.reason != rx_end_reason::eom && d_end ? std::max(end, *d_end) : end;
 }
