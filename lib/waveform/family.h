@@ -23,10 +23,12 @@ struct link_facts {
     std::vector<unsigned> eow7_codes;
     //! Short and long interleavers as EOW 7 names them, 1/100 s.
     unsigned short_cs, long_cs;
-    /*! \brief It has modes in many bandwidths: advice goes by EOW 8, large windows pay off, and the
-     *         rate change procedure, which starts at 300 bit/s of 4539, does not exist.
+    /*! \brief It has modes in many bandwidths: large windows pay off, and the rate change
+     *         procedure, which starts at 300 bit/s of 4539, does not exist.
      */
     bool many_bandwidths;
+    //! Bits 1-0 of EOW 8 in advice of its modes; 0: their advice goes by EOW 1.
+    unsigned advice_code;
     //! SNR in the mode's bandwidth at which half of the shortest preambles are found on AWGN, dB.
     double preamble_db;
 };

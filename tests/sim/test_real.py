@@ -76,6 +76,15 @@ def test_the_command_moves_octets_through_hf_pep():
     assert refused.returncode == 2 and "--pep" in refused.stderr
 
 
+def test_auto_uses_robust_modes_at_minus_10_db():
+    # 185 bit/s with 10,000 octets. 4539 alone has 57.
+    auto, narrow = (simulator.simulate_real(mode, 4000, channel="awgn snr=-10", limit_s=1500)
+                    for mode in ("auto", "auto:4539"))
+    assert auto["complete"] and narrow["complete"]
+    assert auto["octets_altered"] == 0
+    assert auto["time_s"] < 0.6 * narrow["time_s"]
+
+
 def test_noise_that_nothing_survives_is_not_complete():
     lost = simulator.simulate_tcp("4539-9600S", b"octets", channel="awgn snr=-20",
                                   acquainted=False)

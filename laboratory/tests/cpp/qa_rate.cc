@@ -88,9 +88,8 @@ TEST(rate_advice, every_rate_and_interleaver_both_ways)
     for (unsigned eow = 0; eow < 4096; ++eow) { // none crashes; requests are no advice
         const auto m = decode_rate_advice(static_cast<uint16_t>(eow));
         const auto kind = static_cast<eow_type>(eow >> 8);
-        EXPECT_TRUE(!m || ((kind == eow_type::rate_request ||
-                            kind == eow_type::wideband_advice) &&
-                           (eow & 2)));
+        EXPECT_TRUE(!m || (kind == eow_type::rate_request && (eow & 2)) ||
+                    (kind == eow_type::own_advice && (eow & 3)));
     }
 }
 

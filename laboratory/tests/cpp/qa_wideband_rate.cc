@@ -114,7 +114,7 @@ TEST(wideband_advice, every_mode_both_ways)
     EXPECT_EQ(*encode_rate_advice(mode::parse("5069-48k-240000L-k9")), 0x8cf);
     EXPECT_FALSE(decode_rate_advice(0x802, 48000)) << "waveform 0 has no ultra short";
     EXPECT_FALSE(decode_rate_advice(0x8f6, 48000)) << "there are not so many rates";
-    EXPECT_FALSE(decode_rate_advice(0x8c4, 48000)) << "a request, no advice";
+    EXPECT_FALSE(decode_rate_advice(0x8c4, 48000)) << "no family";
     EXPECT_FALSE(decode_rate_advice(0x8c6, 7000)) << "no such bandwidth";
 }
 

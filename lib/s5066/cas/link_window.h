@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "s5066/rate/rate_policy.h"
+
 #include <cstdint>
 
 /*! \file
@@ -9,7 +11,8 @@
  *  window to the sender, and to every receiver 30 or 32.5 s mean the same. So a foreign
  *  node finds nothing unknown in a LINK REQUEST or LINK ACCEPTED. Between our nodes the
  *  value has a meaning. Values are odd, since others choose round ones. A station in 3
- *  kHz that receives the modes of 5069 adds reads_5069_step.
+ *  kHz adds a step for the modes of 5069, and one for our own robust modes, if it receives
+ *  them.
  */
 namespace gr::hf::s5066 {
 
@@ -21,26 +24,33 @@ constexpr uint16_t has_large_window = 63;
 //! The request asks for large windows; the acceptance agrees to them.
 constexpr uint16_t large_window_mark = 65;
 
-constexpr uint16_t reads_5069_step = 10;
+constexpr uint16_t reads_5069_step = 10, reads_robust_step = 20;
 
-//! True if the sender of a request or an acceptance receives the modes of 5069 in 3 kHz.
-constexpr bool reads_5069(uint16_t window)
+//! The value without the steps for modes.
+constexpr uint16_t without_modes(uint16_t window)
 {
-    return window == naming_window + reads_5069_step ||
-           window == has_large_window + reads_5069_step ||
-           window == large_window_mark + reads_5069_step;
+    for (const uint16_t marked : { naming_window, has_large_window, large_window_mark })
+        for (const int steps : { reads_5069_step + 0,
+                                 reads_robust_step + 0,
+                                 reads_5069_step + reads_robust_step })
+            if (window == marked + steps)
+                return marked;
+    return window;
 }
-//! Adds that meaning to one of the values above. A request without any takes
-//! naming_window, which means nothing in requests.
-constexpr uint16_t with_5069(uint16_t window)
+//! Modes in 3 kHz that the sender of a request or an acceptance receives.
+constexpr modes_read modes_shown(uint16_t window)
 {
-    return static_cast<uint16_t>((window == link_window ? naming_window : window) +
-                                 reads_5069_step);
+    const int steps = window - without_modes(window);
+    return { steps % reads_robust_step == reads_5069_step, steps >= reads_robust_step };
 }
-//! The value without that meaning.
-constexpr uint16_t without_5069(uint16_t window)
+//! Adds what a station receives to a value without steps. A request without any meaning
+//! takes naming_window, which means nothing in requests.
+constexpr uint16_t with_modes(uint16_t window, modes_read r)
 {
-    return static_cast<uint16_t>(window - (reads_5069(window) ? reads_5069_step : 0));
+    const int steps =
+        (r.of_5069 ? reads_5069_step : 0) + (r.robust ? reads_robust_step : 0);
+    const bool names_none = window == link_window && steps > 0;
+    return static_cast<uint16_t>((names_none ? naming_window : window) + steps);
 }
 
 //! True if the C_PDU ID of an acceptance is that of the request.

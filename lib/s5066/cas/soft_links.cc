@@ -326,7 +326,7 @@ bool soft_links::on_request(station_time now,
     }
     note_window(p, h.window);
     p.arq.use_numbers(d_node.config.uses_large_windows() &&
-                      without_5069(h.window) == large_window_mark);
+                      without_modes(h.window) == large_window_mark);
     p.link.heard_request_id = id;
     p.reset.forget_heard();
     made(now, p, exclusive);
@@ -345,7 +345,7 @@ station_time soft_links::first_data_wait() const
 
 bool soft_links::on_accepted(station_time now, peer& p, const non_arq_header& h)
 {
-    if (names_request(without_5069(h.window)) && h.c_pdu_id != p.link.request_id) {
+    if (names_request(without_modes(h.window)) && h.c_pdu_id != p.link.request_id) {
         // The peer still repeats its acceptance of a link from before this node restarted.
         d_node.log.detail(now, "acceptance of an earlier request");
         return false;
@@ -354,7 +354,7 @@ bool soft_links::on_accepted(station_time now, peer& p, const non_arq_header& h)
     if (!p.link.calling())
         return false;
     note_window(p, h.window);
-    p.arq.use_numbers(p.arq.large && without_5069(h.window) == large_window_mark);
+    p.arq.use_numbers(p.arq.large && without_modes(h.window) == large_window_mark);
     made(now, p, p.link.wants_exclusive);
     return true;
 }

@@ -21,17 +21,17 @@ uint16_t soft_links::window_of(const peer& p, c_pdu_type type) const
     uint16_t window = accepted ? naming_window : link_window;
     if (d_node.config.uses_large_windows())
         window = p.arq.large ? large_window_mark : has_large_window;
-    return d_node.modes.reads_5069() ? with_5069(window) : window;
+    return with_modes(window, d_node.modes.reads());
 }
 
 // What the peer supports is known only from its own link control. S5066-EP7 announces the
 // EP5 that was never published; ours differs.
 void soft_links::note_window(peer& p, uint16_t shown)
 {
-    const uint16_t window = without_5069(shown);
+    const uint16_t window = without_modes(shown);
     p.link.takes_large = window == has_large_window || window == large_window_mark;
     d_node.modes.policy->on_window(p.addr, offers_large(p));
-    d_node.modes.policy->on_reads_5069(p.addr, reads_5069(shown));
+    d_node.modes.policy->on_modes_read(p.addr, modes_shown(shown));
 }
 
 bool soft_links::offers_large(const peer& p) const

@@ -65,7 +65,7 @@ void node::impl::set_mode(const std::string& m)
     asked.validate();
     auto range = rate_range::parse(m);
     if (range && asked.drc)
-        range = range->of_one_standard(); // no rate change has a code for 5069
+        range = range->of_one_standard(); // no rate change has a code for others
     if (range) {
         d_node.modes.data_mode = range->ceiling;
         station_time longest_preamble{};
@@ -76,6 +76,7 @@ void node::impl::set_mode(const std::string& m)
         d_access.set_modes(d_node.modes.data_mode.bandwidth_hz, longest_preamble);
         d_node.modes.of_4539 = range->of_4539;
         d_node.modes.of_5069 = range->of_5069;
+        d_node.modes.robust = range->robust;
         d_node.modes.policy = std::make_unique<adaptive_rate_policy>(
             *range,
             !range->of_4539 && d_node.config.uses_large_windows() ? large_window
@@ -87,7 +88,8 @@ void node::impl::set_mode(const std::string& m)
         const auto timing = kernel::timing_of(data);
         d_node.modes.data_mode = data;
         d_node.modes.of_5069 = kernel::family_of(data).link.many_bandwidths;
-        d_node.modes.of_4539 = !d_node.modes.of_5069;
+        d_node.modes.robust = data.family == waveform_family::robust;
+        d_node.modes.of_4539 = !d_node.modes.of_5069 && !d_node.modes.robust;
         d_access.set_modes(data.bandwidth_hz, timing.block_begin(0));
         // Cost of a lost ACK: the peer waits in vain, then asks with a short
         // transmission. About half of its data are needed again, so half of its time is

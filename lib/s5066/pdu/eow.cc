@@ -153,62 +153,66 @@ std::optional<mode> find_mode(const rate_parameters& p, uint8_t& why)
 
 namespace {
 
-// Our EOW 8: index of the rate in the list of its bandwidth, lowest first, and the code
-// of the interleaver.
-constexpr std::array<interleaver, 4> wideband_interleavers = { interleaver::ultra_short,
-                                                               interleaver::short_,
-                                                               interleaver::medium,
-                                                               interleaver::long_ };
-// Constraint lengths by bits 1-0. The other two values are no advice.
-constexpr unsigned advice_of_length_7 = 2, advice_of_length_9 = 3;
+// Our EOW 8: index of the rate in the list of its family and bandwidth, lowest first, and
+// the code of the interleaver.
+constexpr std::array<interleaver, 4> advised_interleavers = { interleaver::ultra_short,
+                                                              interleaver::short_,
+                                                              interleaver::medium,
+                                                              interleaver::long_ };
 constexpr size_t max_rates = 16; // a field of four bits
 
-const std::vector<int>& wideband_rates(int bandwidth_hz)
+// Bits 1-0: the family, and one more for constraint length 9.
+unsigned advice_code(const mode& m)
 {
+    return facts(m).advice_code + (m.constraint_length == 9 ? 1 : 0);
+}
+
+const std::vector<int>& advised_rates(unsigned code, int bandwidth_hz)
+{
+    using place = std::pair<unsigned, int>;
     static const auto all = [] { // cached: needed for every D_PDU
-        std::map<int, std::set<int>> found;
+        std::map<place, std::set<int>> found;
         for (const mode& m : mode::all())
-            if (facts(m).many_bandwidths)
-                found[m.bandwidth_hz].insert(m.rate_bps);
-        std::map<int, std::vector<int>> lists;
-        for (const auto& [bandwidth, rates_there] : found)
-            lists[bandwidth].assign(rates_there.begin(), rates_there.end());
+            if (facts(m).advice_code != 0)
+                found[{ advice_code(m), m.bandwidth_hz }].insert(m.rate_bps);
+        std::map<place, std::vector<int>> lists;
+        for (const auto& [where, rates_there] : found)
+            lists[where].assign(rates_there.begin(), rates_there.end());
         return lists;
     }();
     static const std::vector<int> none;
-    const auto it = all.find(bandwidth_hz);
+    const auto it = all.find({ code, bandwidth_hz });
     return it == all.end() ? none : it->second;
 }
 
-std::optional<uint16_t> encode_wideband_advice(const mode& m)
+std::optional<uint16_t> encode_own_advice(const mode& m)
 {
-    const auto& list = wideband_rates(m.bandwidth_hz);
+    const auto& list = advised_rates(advice_code(m), m.bandwidth_hz);
     const auto rate = std::find(list.begin(), list.end(), m.rate_bps);
     const auto il =
-        std::find(wideband_interleavers.begin(), wideband_interleavers.end(), m.il);
+        std::find(advised_interleavers.begin(), advised_interleavers.end(), m.il);
     if (rate == list.end() || rate - list.begin() >= std::ptrdiff_t(max_rates) ||
-        il == wideband_interleavers.end())
+        il == advised_interleavers.end())
         return std::nullopt;
-    return make_eow(
-        eow_type::wideband_advice,
-        static_cast<unsigned>(rate - list.begin()) << 4 |
-            static_cast<unsigned>(il - wideband_interleavers.begin()) << 2 |
-            (m.constraint_length == 9 ? advice_of_length_9 : advice_of_length_7));
+    return make_eow(eow_type::own_advice,
+                    static_cast<unsigned>(rate - list.begin()) << 4 |
+                        static_cast<unsigned>(il - advised_interleavers.begin()) << 2 |
+                        advice_code(m));
 }
 
-std::optional<mode> decode_wideband_advice(uint16_t eow, int bandwidth_hz)
+std::optional<mode> decode_own_advice(uint16_t eow, int bandwidth_hz)
 {
-    const auto& list = wideband_rates(bandwidth_hz);
-    const size_t rate = eow >> 4 & 0xf;
     const unsigned code = eow & 3;
-    if (rate >= list.size() || code < advice_of_length_7)
+    const auto& list = advised_rates(code, bandwidth_hz);
+    const size_t rate = eow >> 4 & 0xf;
+    if (rate >= list.size())
         return std::nullopt;
     // Waveform 0 has no ultra short interleaver.
     const auto& all = mode::all();
     const auto it = std::find_if(all.begin(), all.end(), [&](const mode& m) {
-        return facts(m).many_bandwidths && m.bandwidth_hz == bandwidth_hz &&
-               m.rate_bps == list[rate] && m.il == wideband_interleavers[eow >> 2 & 3] &&
-               m.constraint_length == (code == advice_of_length_9 ? 9 : 7);
+        return facts(m).advice_code != 0 && advice_code(m) == code &&
+               m.bandwidth_hz == bandwidth_hz && m.rate_bps == list[rate] &&
+               m.il == advised_interleavers[eow >> 2 & 3];
     });
     return it != all.end() ? std::optional(*it) : std::nullopt;
 }
@@ -217,8 +221,8 @@ std::optional<mode> decode_wideband_advice(uint16_t eow, int bandwidth_hz)
 
 std::optional<uint16_t> encode_rate_advice(const mode& m)
 {
-    if (facts(m).many_bandwidths)
-        return encode_wideband_advice(m);
+    if (facts(m).advice_code != 0)
+        return encode_own_advice(m);
     const auto il = interleaver_code(m.il);
     const auto rate = std::find(std::begin(rates), std::end(rates), m.rate_bps);
     if (facts(m).eow7_codes.empty() || !il || *il == il_none || rate == std::end(rates))
@@ -230,8 +234,8 @@ std::optional<uint16_t> encode_rate_advice(const mode& m)
 
 std::optional<mode> decode_rate_advice(uint16_t eow, int bandwidth_hz)
 {
-    if (eow_kind(eow) == static_cast<unsigned>(eow_type::wideband_advice))
-        return decode_wideband_advice(eow, bandwidth_hz);
+    if (eow_kind(eow) == static_cast<unsigned>(eow_type::own_advice))
+        return decode_own_advice(eow, bandwidth_hz);
     const auto p = decode_rate_request({ eow, {} });
     if (!p || p->high_rate || p->other < rate_other::advisory ||
         p->interleaver_code == il_none)

@@ -23,7 +23,7 @@ enum class eow_type : uint8_t {
     frequency_request = 5,
     frequency_response = 6,
     high_rate_request = 7, //!< with an extended message, in MANAGEMENT D_PDUs only
-    wideband_advice =
+    own_advice =
         8, //!< our choice among the user-defined types (C.5): encode_rate_advice()
     //! Our choice, too: the number of the token that an empty MANAGEMENT D_PDU hands over.
     token = 9,
@@ -115,10 +115,11 @@ std::optional<mode> find_mode(const rate_parameters& p, uint8_t& why);
  *         standard defines it for the rate change procedure. Sending it in any D_PDU is
  *         our choice.
  *
- * EOW 1 has no code for modes of 5069. They use EOW 8, which is our own. Bits 7-4 are
- * the index of the rate among those of the bandwidth, lowest first. Bits 3-2 are the
- * interleaver: 0 ultra short, 1 short, 2 medium, 3 long. Bits 1-0 are 2 for constraint
- * length 7 and 3 for 9. The bandwidth is that of the channel.
+ * EOW 1 has no code for modes of 5069 and of our robust family. They use EOW 8, which is
+ * our own. Bits 7-4 are the index of the rate among those of the bandwidth, lowest first.
+ * Bits 3-2 are the interleaver: 0 ultra short, 1 short, 2 medium, 3 long. Bits 1-0 are 1
+ * for the robust family, 2 for 5069 with constraint length 7, and 3 for 9. The bandwidth
+ * is that of the channel.
  *  \return empty for modes without a code
  */
 std::optional<uint16_t> encode_rate_advice(const mode& m);

@@ -90,13 +90,13 @@ constexpr double group_success = 0.9;
 } // namespace
 
 adaptive_rate_policy::adaptive_rate_policy(const rate_range& range, unsigned window)
-    : d_all(range.modes(), false), d_common(range.common_modes(), true), d_window(window)
+    : d_modes(range), d_window(window)
 {
 }
 
 const mode_set& adaptive_rate_policy::modes_for(const station& s) const
 {
-    return s.reads_5069 && !fades_fast(s.in) ? d_all : d_common;
+    return fades_fast(s.in) ? d_modes.common() : d_modes.read_by(s.reads);
 }
 
 adaptive_rate_policy::station& adaptive_rate_policy::of(address peer)
@@ -109,18 +109,19 @@ adaptive_rate_policy::station& adaptive_rate_policy::of(address peer)
 void adaptive_rate_policy::on_new_channel(address peer)
 {
     if (const auto it = d_stations.find(peer.raw()); it != d_stations.end()) {
-        const bool reads_5069 = it->second.reads_5069;
+        const modes_read reads = it->second.reads;
         it->second = station(it->second.in.window());
-        it->second.reads_5069 = reads_5069;
+        it->second.reads = reads;
     }
 }
 
-void adaptive_rate_policy::on_reads_5069(address peer, bool yes)
+void adaptive_rate_policy::on_modes_read(address peer, modes_read r)
 {
     station& s = of(peer);
-    if (s.reads_5069 && !yes) // what it advised is of no use now
+    // What it advised is of no use now.
+    if ((s.reads.of_5069 && !r.of_5069) || (s.reads.robust && !r.robust))
         s.advised.reset();
-    s.reads_5069 = yes;
+    s.reads = r;
 }
 
 void adaptive_rate_policy::on_window(address peer, bool large)
@@ -132,7 +133,7 @@ void adaptive_rate_policy::on_window(address peer, bool large)
 
 bool adaptive_rate_policy::fails_there(const station& s, const mode& m)
 {
-    return s.reads_5069 && !s.failed_there.allows(m, s.out.mean_db());
+    return s.reads.any() && !s.failed_there.allows(m, s.out.mean_db());
 }
 
 // The fastest short mode that needs db less SNR than m. Without one, the slowest short
@@ -157,11 +158,11 @@ mode adaptive_rate_policy::data_mode(const station& s, const tx_context& c)
             s.advised || s.out.known() ? c.silent_rounds : 2 * c.silent_rounds;
         // The peer may have restarted as a station that reads the common modes alone.
         const bool doubt = c.silent_rounds >= max_unheard;
-        return below(doubt ? d_common : modes_for(s), s.last, fall_db * steps);
+        return below(doubt ? d_modes.common() : modes_for(s), s.last, fall_db * steps);
     }
     if (s.advised) {
         // The receiver knows its fading, and advises for it.
-        const auto& modes = (s.reads_5069 ? d_all : d_common).data;
+        const auto& modes = d_modes.read_by(s.reads).data;
         const bool fails = s.advised_fails || fails_there(s, *s.advised);
         d_why = fails ? mode_reason::advice_fails : mode_reason::advice;
         const bool ours =
@@ -204,7 +205,7 @@ std::optional<mode> adaptive_rate_policy::group_mode() const
     std::optional<mode> best;
     double success_of_best = 0;
     bool any = false;
-    for (const mode& m : d_common.data) {
+    for (const mode& m : d_modes.common().data) {
         double success = 1;
         for (const auto& [raw, s] : d_stations)
             if (s.out.known()) {
@@ -218,7 +219,7 @@ std::optional<mode> adaptive_rate_policy::group_mode() const
             success_of_best = success;
         }
     }
-    return best || !any ? best : d_common.lowest;
+    return best || !any ? best : d_modes.common().lowest;
 }
 
 // The channel is similar in both directions, but noise and power may differ. The peer's
@@ -239,7 +240,7 @@ double adaptive_rate_policy::better_there_db(const station& s)
     return std::abs(db) > other_way_db ? db : 0;
 }
 
-std::vector<mode> adaptive_rate_policy::robust_modes(const station& s) const
+std::vector<mode> adaptive_rate_policy::answer_modes(const station& s) const
 {
     const double limit_db = answer_limit_db(s);
     std::vector<mode> list;
@@ -282,7 +283,7 @@ mode adaptive_rate_policy::message_mode(const station& s,
     if (!s.in.known() || c.silent_rounds > 0 || c.backlog_octets == 0 ||
         octets > kernel::timing_of(bulk).octets_in(1))
         return bulk;
-    auto list = robust_modes(s);
+    auto list = answer_modes(s);
     list.push_back(bulk);
     return s.in.soonest(list, octets, lost_answer_s);
 }
@@ -292,7 +293,7 @@ mode adaptive_rate_policy::choose(station_time, const tx_context& c)
     station& s = of(c.peer);
     if (c.ack_only && s.in.known() && c.silent_rounds == 0) {
         const auto& way = better_there_db(s) != 0 ? s.out : s.in;
-        const mode m = way.soonest(robust_modes(s), ack_octets, lost_answer_s);
+        const mode m = way.soonest(answer_modes(s), ack_octets, lost_answer_s);
         s.answered = m;
         d_why = mode_reason::soonest;
         return m;
@@ -312,7 +313,7 @@ mode adaptive_rate_policy::choose(station_time, const tx_context& c)
 bool adaptive_rate_policy::proven(const station& s, const mode& m)
 {
     return s.proven &&
-           needed_db(m) <= needed_db(*s.proven) + (s.reads_5069 ? near_db : 0);
+           needed_db(m) <= needed_db(*s.proven) + (s.reads.any() ? near_db : 0);
 }
 
 double adaptive_rate_policy::longest_s(const tx_context& c) const
@@ -348,7 +349,7 @@ void adaptive_rate_policy::on_reception(station_time, address peer, const recept
         const bool failed = lost_nearly_all * r.good_d_pdus < r.lost_d_pdus;
         s.failed.on_reception(r.m, failed, s.in.mean_db());
     }
-    s.wanted = s.in.best(allowed(s), s.wanted, s.reads_5069 ? worth_a_rise : 1);
+    s.wanted = s.in.best(allowed(s), s.wanted, s.reads.any() ? worth_a_rise : 1);
     if (r.read) {
         // Fading is the same in both directions. The level differs as the two advised
         // modes do.
@@ -367,7 +368,7 @@ std::vector<mode> adaptive_rate_policy::allowed(const station& s) const
     std::vector<mode> list;
     std::copy_if(
         ladder.begin(), ladder.end(), std::back_inserter(list), [&s](const mode& m) {
-            return !s.reads_5069 || s.failed.allows(m, s.in.mean_db());
+            return !s.reads.any() || s.failed.allows(m, s.in.mean_db());
         });
     return list.empty() ? std::vector<mode>{ modes_for(s).lowest } : list;
 }

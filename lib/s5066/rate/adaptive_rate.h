@@ -37,7 +37,7 @@ public:
     void on_silence(station_time now, address peer) override;
     void on_new_channel(address peer) override;
     void on_window(address peer, bool large) override;
-    void on_reads_5069(address peer, bool yes) override;
+    void on_modes_read(address peer, modes_read r) override;
     void on_advice(station_time now, address peer, const mode& m) override;
     std::optional<mode> advice(address peer) const override;
     std::optional<size_t> segment_octets(address peer, const mode& m) const override;
@@ -53,7 +53,7 @@ private:
     struct station {
         explicit station(unsigned window) : in(window), out(window) {}
 
-        bool reads_5069 = false;        // besides 4539, in 3 kHz
+        modes_read reads;               // besides 4539, in 3 kHz
         rate_estimator in;              // channel from the peer to us
         rate_estimator out;             // channel from us to the peer
         std::optional<mode> advised;    // the peer's last advice
@@ -81,7 +81,7 @@ private:
     mode data_mode(const station& s, const tx_context& c);
     std::optional<mode> group_mode() const;
     mode message_mode(const station& s, const tx_context& c, const mode& bulk) const;
-    std::vector<mode> robust_modes(const station& s) const;
+    std::vector<mode> answer_modes(const station& s) const;
     static double answer_limit_db(const station& s);
     static double better_there_db(const station& s);
     std::vector<mode> within_reach(const station& s) const;
@@ -94,8 +94,7 @@ private:
     void try_faster(station& s, const reception& r) const;
     station& of(address peer);
 
-    mode_set d_all;
-    mode_set d_common;
+    peer_modes d_modes;
     unsigned d_window;
     std::map<uint32_t, station> d_stations; // by raw address
     mode_reason d_why = mode_reason::nothing_known;

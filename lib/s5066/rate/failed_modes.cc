@@ -14,10 +14,7 @@ constexpr unsigned max_wait = 64;
 // A channel better by this much is another one.
 constexpr double better_db = 3;
 
-size_t standard_of(const mode& m)
-{
-    return kernel::family_of(m).link.many_bandwidths ? 1 : 0;
-}
+size_t standard_of(const mode& m) { return kernel::family_of(m).link.advice_code; }
 
 } // namespace
 

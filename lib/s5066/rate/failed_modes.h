@@ -32,7 +32,7 @@ private:
         unsigned left = 0;   // receptions until it is removed
         unsigned wait = 1;   // receptions of the next one
     };
-    std::array<bar, 2> d_bars; // 4539, 5069
+    std::array<bar, 3> d_bars; // 4539, our robust family, 5069
 };
 
 } // namespace gr::hf::s5066

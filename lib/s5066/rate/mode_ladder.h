@@ -2,6 +2,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "s5066/rate/rate_policy.h"
+#include "s5066/rate/rate_range.h"
+
 #include <hf/mode.h>
 
 #include <vector>
@@ -28,6 +31,22 @@ struct mode_set {
     std::vector<mode> ladder; //!< to choose from
     std::vector<mode> acks;   //!< for transmissions without data
     mode lowest;              //!< needs the least SNR
+};
+
+//! The modes of a range, by what a peer has shown to read.
+class peer_modes
+{
+public:
+    explicit peer_modes(const rate_range& range);
+    //! Modes that every peer reads.
+    const mode_set& common() const { return d_sets.front(); }
+    const mode_set& read_by(modes_read r) const
+    {
+        return d_sets[(r.of_5069 ? 1 : 0) + (r.robust ? 2 : 0)];
+    }
+
+private:
+    std::vector<mode_set> d_sets;
 };
 
 } // namespace gr::hf::s5066

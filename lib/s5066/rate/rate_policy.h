@@ -51,6 +51,13 @@ struct sent_data {
     unsigned lost_at_end = 0; //!< the last ones in a row that were lost
 };
 
+//! Modes that a station receives in 3 kHz besides those of 4539.
+struct modes_read {
+    bool of_5069 = false; //!< the modes of STANAG 5069
+    bool robust = false;  //!< our own robust family
+    bool any() const { return of_5069 || robust; }
+};
+
 //! Why a mode was chosen, for displays.
 enum class mode_reason {
     setting,       //!< it is the configured mode
@@ -101,9 +108,9 @@ public:
     //! A link with \p peer is requested by either side. \p large: both sides have large
     //! windows.
     virtual void on_window(address peer, bool large) { (void)peer, (void)large; }
-    //! A link with \p peer is requested by either side, and shows whether the peer
-    //! receives the modes of 5069 in 3 kHz. If nothing was shown it knows 4539 alone.
-    virtual void on_reads_5069(address peer, bool yes) { (void)peer, (void)yes; }
+    //! A link with \p peer is requested by either side, and shows what the peer receives
+    //! in 3 kHz. If nothing was shown it knows 4539 alone.
+    virtual void on_modes_read(address peer, modes_read r) { (void)peer, (void)r; }
     //! \p peer advises us to send to it in mode \p m.
     virtual void on_advice(station_time now, address peer, const mode& m)
     {

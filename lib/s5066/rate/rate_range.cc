@@ -16,7 +16,8 @@ namespace {
 
 constexpr int narrow_hz = 3000;
 
-bool is_5069(const mode& m) { return kernel::family_of(m).link.many_bandwidths; }
+// 4539 before our robust family and 5069.
+unsigned standard_of(const mode& m) { return kernel::family_of(m).link.advice_code; }
 
 bool is_short(const mode& m) { return m.il == interleaver::short_; }
 
@@ -30,7 +31,8 @@ const std::vector<mode>& advisable(int bandwidth_hz)
             if ((is_short(m) || m.il == interleaver::long_) && encode_rate_advice(m))
                 lists[m.bandwidth_hz].push_back(m);
         const auto place = [](const mode& m) {
-            return std::tuple(m.rate_bps, !is_short(m), is_5069(m), m.constraint_length);
+            return std::tuple(
+                m.rate_bps, !is_short(m), standard_of(m), m.constraint_length);
         };
         for (auto& [hz, list] : lists)
             std::stable_sort(list.begin(), list.end(), [&](const mode& a, const mode& b) {
@@ -73,7 +75,7 @@ std::string rates_of(const std::vector<mode>& list)
 // The part of a range before its rates.
 struct range_head {
     int bandwidth_hz = narrow_hz;
-    bool of_4539 = true, of_5069 = true;
+    bool of_4539 = true, of_5069 = true, robust = true;
     std::string rates; // the rest; empty: all
 };
 
@@ -98,6 +100,7 @@ std::optional<range_head> head_of(const std::string& text)
         return std::nullopt;
     h.of_4539 = word == "4539";
     h.of_5069 = word != "4539";
+    h.robust = false;
     return h;
 }
 
@@ -134,9 +137,10 @@ std::optional<rate_range> rate_range::parse(const std::string& text)
     rate_range r;
     r.of_4539 = head->of_4539;
     r.of_5069 = head->of_5069;
+    r.robust = head->robust;
     std::vector<mode> list;
     for (const mode& m : advisable(head->bandwidth_hz))
-        if (is_5069(m) ? r.of_5069 : r.of_4539)
+        if (r.has_standard_of(m))
             list.push_back(m);
     if (list.empty())
         refuse(text, list);
@@ -179,19 +183,32 @@ std::vector<mode> rate_range::modes() const
     std::vector<mode> list;
     for (const mode& m : advisable(floor.bandwidth_hz))
         if (m.rate_bps >= floor.rate_bps && m.rate_bps <= ceiling.rate_bps &&
-            (is_short(m) || long_allowed) && (is_5069(m) ? of_5069 : of_4539))
+            (is_short(m) || long_allowed) && has_standard_of(m))
             list.push_back(m);
     return list;
 }
 
-std::vector<mode> rate_range::common_modes() const
+std::vector<mode> rate_range::common_modes() const { return modes_for({}); }
+
+std::vector<mode> rate_range::modes_for(modes_read peer) const
 {
     auto list = modes();
-    const auto first_of_5069 = std::stable_partition(
-        list.begin(), list.end(), [](const mode& m) { return !is_5069(m); });
-    if (first_of_5069 != list.begin())
-        list.erase(first_of_5069, list.end());
+    unsigned common = ~0u;
+    for (const mode& m : list)
+        common = std::min(common, standard_of(m));
+    const auto unread = [&](const mode& m) {
+        const bool robust = m.family == waveform_family::robust;
+        return standard_of(m) != common && !(robust ? peer.robust : peer.of_5069);
+    };
+    list.erase(std::remove_if(list.begin(), list.end(), unread), list.end());
     return list;
+}
+
+bool rate_range::has_standard_of(const mode& m) const
+{
+    if (m.family == waveform_family::robust)
+        return robust;
+    return standard_of(m) == 0 ? of_4539 : of_5069;
 }
 
 rate_range rate_range::of_one_standard() const
@@ -200,8 +217,9 @@ rate_range rate_range::of_one_standard() const
     rate_range r = *this;
     r.floor = list.front();
     r.ceiling = reference();
-    r.of_5069 = is_5069(list.front());
-    r.of_4539 = !r.of_5069;
+    r.of_4539 = standard_of(list.front()) == 0;
+    r.robust = list.front().family == waveform_family::robust;
+    r.of_5069 = !r.of_4539 && !r.robust;
     return r;
 }
 

@@ -25,7 +25,7 @@ family our_own()
 {
     return {
         waveform_family::robust,
-        { interleaver::short_, {}, 0, 0, false, -18.9 },
+        { interleaver::short_, {}, 0, 0, false, 1, -18.9 },
         "grhf",
         false,
         "grhf-<rate><interleaver>, our own family: 50, 75, 150, 200 or 300 with S or L",
@@ -54,6 +54,7 @@ const std::vector<family>& families()
             60,
             480,
             false,
+            0,
             -10.5 },
           "4539",
           false,
@@ -72,6 +73,7 @@ const std::vector<family>& families()
             108,
             432,
             false,
+            0,
             -2.1 },
           "4539",
           false,
@@ -84,7 +86,7 @@ const std::vector<family>& families()
           nullptr,
           high_rate::plan_of },
         { waveform_family::wideband,
-          { interleaver::ultra_short, {}, 0, 0, true, -6 },
+          { interleaver::ultra_short, {}, 0, 0, true, 2, -6 },
           "5069",
           true,
           "5069-<kHz>k-<rate><interleaver>, with -k9 after it for the longer code: 3, 6, "

@@ -23,9 +23,15 @@ struct mode_choice {
     bool adaptive = false;
     bool of_4539 = true;  //!< the policy has modes of STANAG 4539
     bool of_5069 = false; //!< the policy has modes of STANAG 5069
+    bool robust = false;  //!< the policy has modes of our own robust family
 
-    //! Link control shows that we receive 5069 in 3 kHz, where others know 4539 alone.
-    bool reads_5069() const { return of_5069 && data_mode.bandwidth_hz == 3000; }
+    //! Modes that we receive in 3 kHz, where others know 4539 alone. Link control shows
+    //! them.
+    modes_read reads() const
+    {
+        return data_mode.bandwidth_hz == 3000 ? modes_read{ of_5069, robust }
+                                              : modes_read{};
+    }
 };
 
 //! C_PDU IDs of D_PDUs of types 7 and 8, counted modulo 4096 from a random start

@@ -34,9 +34,8 @@ uint16_t d_pdu_maker::eow_for(const peer& p) const
         return make_eow(eow_type::extensions, extensions_of_ours());
     const auto advised = d_node.modes.policy->advice(p.addr);
     const uint16_t eow = advised ? encode_rate_advice(*advised).value_or(0) : 0;
-    const bool refused =
-        p.management.refuses_advice &&
-        eow_kind(eow) == static_cast<unsigned>(eow_type::wideband_advice);
+    const bool refused = p.management.refuses_advice &&
+                         eow_kind(eow) == static_cast<unsigned>(eow_type::own_advice);
     return refused ? 0 : eow;
 }
 

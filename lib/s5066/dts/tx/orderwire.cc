@@ -11,16 +11,16 @@ constexpr double min_change_s = 20;
 // Silence of the other side, per try, that ends a rate change.
 constexpr station_time management_pause = std::chrono::seconds(40);
 
-// of_5069: our modes include those of 5069.
-bool understood(unsigned kind, bool in_management, bool of_5069)
+// own_advice: our modes include some that only EOW 8 names.
+bool understood(unsigned kind, bool in_management, bool own_advice)
 {
     switch (static_cast<eow_type>(kind)) {
     case eow_type::frequency_request:
         return false;
     case eow_type::extensions:
         return !in_management;
-    case eow_type::wideband_advice:
-        return of_5069 && !in_management;
+    case eow_type::own_advice:
+        return own_advice && !in_management;
     default:
         return kind <= static_cast<unsigned>(eow_type::high_rate_request);
     }
@@ -46,16 +46,16 @@ void orderwire::on_eow(station_time now, peer& p, const d_pdu& d)
 {
     const unsigned kind = eow_kind(d.eow);
     const bool in_management = d.type == d_pdu_type::management;
-    const bool of_5069 = d_node.modes.of_5069;
-    if (!understood(kind, in_management, of_5069) && !in_management)
+    const bool own_advice = d_node.modes.of_5069 || d_node.modes.robust;
+    if (!understood(kind, in_management, own_advice) && !in_management)
         p.management.eow = make_eow(eow_type::unrecognised, kind);
-    if (d.eow == make_eow(eow_type::unrecognised,
-                          static_cast<unsigned>(eow_type::wideband_advice))) {
+    if (d.eow ==
+        make_eow(eow_type::unrecognised, static_cast<unsigned>(eow_type::own_advice))) {
         p.management.refuses_advice = true;
-        d_node.modes.policy->on_reads_5069(p.addr, false);
+        d_node.modes.policy->on_modes_read(p.addr, {});
     }
     if (kind == static_cast<unsigned>(eow_type::rate_request) ||
-        (kind == static_cast<unsigned>(eow_type::wideband_advice) && of_5069 &&
+        (kind == static_cast<unsigned>(eow_type::own_advice) && own_advice &&
          !in_management)) {
         const int hz = d_node.modes.data_mode.bandwidth_hz;
         if (const auto m = decode_rate_advice(d.eow, hz)) {
