@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
-#include "s5066/rate/rate_policy.h"
+#include "s5066/dts/peer/node_context.h"
 
 #include <cstdint>
 
