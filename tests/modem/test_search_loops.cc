@@ -88,13 +88,13 @@ TEST_P(every_processor, correlates_a_piece_with_every_second_row)
 TEST_P(every_processor, finds_the_best_offset_of_each_position)
 {
     const turning turns(pieces);
-    std::vector<float> power(width);
-    std::vector<int> offset(width);
+    std::vector<float> power(part);
+    std::vector<int> offset(part);
     d_loops.best_offsets(d_rows,
                          { turns.cosine.data(), turns.sine.data(), offsets, pieces },
                          power.data(),
                          offset.data());
-    for (size_t q = 0; q < width; ++q) {
+    for (size_t q = 0; q < part; ++q) {
         double best = 0;
         int at = 0;
         for (int o = 1 - static_cast<int>(offsets); o < static_cast<int>(offsets); ++o)
@@ -112,7 +112,7 @@ TEST_P(every_processor, tells_whether_amplitudes_of_stretches_exceed_a_limit)
 {
     const turning turns(stretch);
     double most = 0;
-    for (size_t q = 0; q < width; ++q)
+    for (size_t q = 0; q < part; ++q)
         for (int o = 1 - static_cast<int>(offsets); o < static_cast<int>(offsets); ++o) {
             double sum = 0;
             for (size_t k = 0; k < pieces; k += stretch)

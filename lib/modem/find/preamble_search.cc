@@ -189,22 +189,24 @@ void preamble_search::best_offsets(const pattern& p,
                                    size_t stride,
                                    float least)
 {
-    const search_loops::piece_rows rows{ re, im, stride, p.pieces.size() };
-    // First look: do the amplitudes of the stretches reach the root of that power at any
-    // offset?
-    if (p.stretch > 0 &&
-        !d_loops->any_exceeds(
-            rows,
-            { p.coarse_cosine.data(), p.coarse_sine.data(), p.coarse_offsets, p.stretch },
-            std::sqrt(least))) {
-        d_block_top.assign(width, 0);
-        d_block_offset.assign(width, 0);
-        return;
+    d_block_top.assign(width, 0);
+    d_block_offset.assign(width, 0);
+    for (size_t q = 0; q < width; q += search_loops::part) {
+        const search_loops::piece_rows rows{ re + q, im + q, stride, p.pieces.size() };
+        // First look: do the amplitudes of the stretches reach the root of that power at
+        // any offset?
+        if (p.stretch == 0 || d_loops->any_exceeds(rows,
+                                                   { p.coarse_cosine.data(),
+                                                     p.coarse_sine.data(),
+                                                     p.coarse_offsets,
+                                                     p.stretch },
+                                                   std::sqrt(least)))
+            d_loops->best_offsets(
+                rows,
+                { p.cosine.data(), p.sine.data(), p.offsets, rows.pieces },
+                &d_block_top[q],
+                &d_block_offset[q]);
     }
-    d_loops->best_offsets(rows,
-                          { p.cosine.data(), p.sine.data(), p.offsets, rows.pieces },
-                          d_block_top.data(),
-                          d_block_offset.data());
 }
 
 /* Mean power of the window that starts at position \p q of the batch, or that of its known

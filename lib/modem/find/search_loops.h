@@ -13,12 +13,14 @@ namespace gr::hf::kernel::search_loops {
 
 //! Positions processed side by side.
 constexpr size_t width = 64;
+//! Positions that best_offsets and any_exceeds process, a part of \ref width.
+constexpr size_t part = 16;
 
-//! Results of the pieces of a pattern at \ref width positions.
+//! Results of the pieces of a pattern at \ref part positions.
 struct piece_rows {
     const float* re; //!< piece k at position q is re[k * stride + q]
     const float* im;
-    size_t stride; //!< at least \ref width
+    size_t stride; //!< at least \ref part
     size_t pieces;
 };
 

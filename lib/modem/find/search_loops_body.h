@@ -53,7 +53,7 @@ void best_offsets(const piece_rows& rows,
                   int* offset)
 {
     constexpr size_t at_once = 2;
-    for (size_t q = 0; q < width; q += at_once * side) {
+    for (size_t q = 0; q < part; q += at_once * side) {
         lanes top[at_once] = {};
         lane_numbers best[at_once] = {};
         for (size_t o = 0; o < turns.offsets; ++o) {
@@ -97,7 +97,7 @@ void best_offsets(const piece_rows& rows,
 
 inline bool any_exceeds(const piece_rows& rows, const offset_turns& turns, float limit)
 {
-    for (size_t q = 0; q < width; q += side)
+    for (size_t q = 0; q < part; q += side)
         for (size_t o = 0; o < turns.offsets; ++o) {
             const float *c = turns.cosine + o * turns.pieces,
                         *s = turns.sine + o * turns.pieces;
