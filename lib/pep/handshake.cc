@@ -13,6 +13,9 @@ constexpr uint8_t socks_version = 5, socks_connect = 1, socks_no_authentication 
                   socks_no_method = 0xff;
 constexpr uint8_t socks_v4 = 1, socks_name = 3, socks_v6 = 4;
 constexpr uint8_t reply_general = 1, reply_host = 4, reply_command = 7, reply_type = 8;
+// SOCKS4 and SOCKS4a. The standard of Y.-D. Lee has no RFC.
+constexpr uint8_t socks4_version = 4, socks4_granted = 90, socks4_rejected = 91;
+constexpr size_t socks4_fixed = 8; // version, command, port, address
 constexpr size_t name_max = 210;
 
 uint8_t socks_code(status s)
@@ -66,10 +69,16 @@ handshake::state handshake::feed(const uint8_t* p, size_t n)
         return d_state;
     }
     d_in.insert(d_in.end(), p, p + n);
-    d_state = d_protocol == protocol::socks5 ? feed_socks5() : feed_connect();
+    if (d_protocol == protocol::socks5 && !d_greeted && !d_in.empty() &&
+        d_in[0] == socks4_version)
+        d_protocol = protocol::socks4;
+    d_state = d_protocol == protocol::socks5   ? feed_socks5()
+              : d_protocol == protocol::socks4 ? feed_socks4()
+                                               : feed_connect();
     if (d_state == state::asking && d_in.size() > octets_max)
-        d_state = d_protocol == protocol::socks5
-                      ? refuse_socks5(reply_general)
+        d_state = d_protocol == protocol::socks5 ? refuse_socks5(reply_general)
+                  : d_protocol == protocol::socks4
+                      ? refuse_socks4()
                       : refuse_connect("431 Request Header Fields Too Large");
     return d_state;
 }
@@ -113,6 +122,12 @@ handshake::state handshake::refuse_socks5(uint8_t code)
         d_out.insert(d_out.end(), { socks_version, code, 0, socks_v4, 0, 0, 0, 0, 0, 0 });
     else
         d_out.insert(d_out.end(), { socks_version, socks_no_method });
+    return state::failed;
+}
+
+handshake::state handshake::refuse_socks4()
+{
+    d_out.insert(d_out.end(), { 0, socks4_rejected, 0, 0, 0, 0, 0, 0 });
     return state::failed;
 }
 
@@ -167,6 +182,32 @@ handshake::state handshake::feed_socks5()
     return state::requested;
 }
 
+handshake::state handshake::feed_socks4()
+{
+    if (d_in.size() >= 2 && (d_in[0] != socks4_version || d_in[1] != socks_connect))
+        return refuse_socks4();
+    if (d_in.size() < socks4_fixed)
+        return state::asking;
+    // The end of the user id, then that of the name.
+    auto end = std::find(d_in.begin() + static_cast<long>(socks4_fixed), d_in.end(), 0);
+    if (end == d_in.end())
+        return state::asking;
+    const auto* at = d_in.data() + 4;
+    std::string host = ip::address::v4(at).to_string();
+    // SOCKS4a: an address 0.0.0.x says that a name follows the user id.
+    if (at[0] == 0 && at[1] == 0 && at[2] == 0 && at[3] != 0) {
+        const auto name = end + 1;
+        end = std::find(name, d_in.end(), 0);
+        if (end == d_in.end())
+            return state::asking;
+        host.assign(name, end);
+    }
+    if (!take_name(host, static_cast<uint16_t>(d_in[2] << 8 | d_in[3])))
+        return refuse_socks4();
+    d_in.erase(d_in.begin(), end + 1);
+    return state::requested;
+}
+
 handshake::state handshake::feed_connect()
 {
     const std::string end = "\r\n\r\n";
@@ -204,6 +245,19 @@ void handshake::answer(status code, const std::optional<endpoint_address>& actua
         return;
     }
     const endpoint_address shown = actual.value_or(endpoint_address{});
+    if (d_protocol == protocol::socks4) {
+        if (code != status::connected) {
+            refuse_socks4();
+            return;
+        }
+        d_out.insert(
+            d_out.end(),
+            { 0, socks4_granted, uint8_t(shown.port >> 8), uint8_t(shown.port) });
+        const bool v4 = !shown.host.is_v6();
+        for (size_t k = 0; k < 4; ++k)
+            d_out.push_back(v4 ? shown.host.data()[k] : 0);
+        return;
+    }
     d_out.insert(
         d_out.end(),
         { socks_version, socks_code(code), 0, shown.host.is_v6() ? socks_v6 : socks_v4 });

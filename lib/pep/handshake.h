@@ -15,13 +15,16 @@ namespace gr::hf::hfpep {
 /*! \brief Server side of the handshake on an explicit proxy port, before the data: SOCKS5
  *         (RFC 1928, no authentication, CONNECT only) or HTTP CONNECT (RFC 9110, 9.3.6).
  *
+ * A SOCKS5 port also serves SOCKS4 and SOCKS4a (CONNECT only, the user id is ignored).
+ *
  * Bounded and without I/O: feed() takes the client's octets, poll_reply() returns those
  * for the client. The far side resolves names.
  */
 class handshake
 {
 public:
-    enum class protocol { socks5, http_connect };
+    //! socks5 becomes socks4 when the first octet of the client says so.
+    enum class protocol { socks5, socks4, http_connect };
     enum class state {
         asking,    //!< more octets are needed
         requested, //!< request() returns the destination; answer() comes next
@@ -49,8 +52,10 @@ public:
 
 private:
     state feed_socks5();
+    state feed_socks4();
     state feed_connect();
     state refuse_socks5(uint8_t code);
+    state refuse_socks4();
     state refuse_connect(const std::string& status_line);
     bool take_name(const std::string& name, uint16_t port);
 

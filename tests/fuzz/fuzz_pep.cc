@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// HF-PEP: requests and answers, SOCKS5 and CONNECT, and the engine between sockets and peers
+// HF-PEP: requests and answers, SOCKS5, SOCKS4 and CONNECT, and the engine between sockets and peers
 // that do anything.
 #include "fuzz/input.h"
 #include "pep/handshake.h"

@@ -122,10 +122,11 @@ def seeds():
     yield "dns", query
     yield "dns", answer
     yield "dns", b"\x00" + record(query) + b"\x02\x06\xa0\x01" + record(answer)
-    # SOCKS5 and CONNECT.
+    # SOCKS5, SOCKS4a and CONNECT.
     yield "pep", b"\x05\x01\x00\x05\x01\x00\x03\x0bexample.org\x00\x50"
     yield "pep", b"CONNECT example.org:80 HTTP/1.1\r\nHost: example.org\r\n\r\n"
     yield "pep", bytes([64, 0, 80, 5, 6, 0xA0, 1]) + record(b"GET / HTTP/1.0\r\n\r\n")
+    yield "pep", b"\x04\x01\x00\x50\x00\x00\x00\x01me\x00example.org\x00"
 
 
 def sealed():

@@ -71,7 +71,11 @@ TEST(handshake, socks5_says_why_not)
 TEST(handshake, socks5_refuses_what_it_cannot_do)
 {
     const std::pair<octets, octets> cases[] = {
-        { { 4, 1 }, { 5, 0xff } },    // SOCKS4
+        { { 3, 1 }, { 5, 0xff } },
+        { { 4, 2 }, { 0, 91, 0, 0, 0, 0, 0, 0 } },                       // SOCKS4: BIND
+        { { 4, 1, 0, 0, 10, 1, 2, 3, 0 }, { 0, 91, 0, 0, 0, 0, 0, 0 } }, // port 0
+        { { 4, 1, 0, 80, 0, 0, 0, 1, 0, 'a', '\n', 0 }, { 0, 91, 0, 0, 0, 0, 0, 0 } },
+        { { 4, 1, 0, 80, 0, 0, 0, 1, 0, 0 }, { 0, 91, 0, 0, 0, 0, 0, 0 } }, // no name
         { { 5, 1, 2 }, { 5, 0xff } }, // password only
         { { 5, 1, 0, 5, 2, 0, 1, 1 }, { 5, 0, 5, 7, 0, 1, 0, 0, 0, 0, 0, 0 } }, // BIND
         { { 5, 1, 0, 5, 1, 0, 9, 1 }, { 5, 0, 5, 8, 0, 1, 0, 0, 0, 0, 0, 0 } }, // type
@@ -83,6 +87,55 @@ TEST(handshake, socks5_refuses_what_it_cannot_do)
         EXPECT_EQ(feed(h, in), state::failed);
         EXPECT_EQ(h.poll_reply(), out);
     }
+}
+
+TEST(handshake, socks4_at_the_socks5_port_octet_by_octet)
+{
+    const std::pair<octets, std::string> cases[] = {
+        { { 4, 1, 1, 187, 10, 1, 2, 3, 0 }, "10.1.2.3:443" },
+        { { 4, 1, 0, 80, 10, 1, 2, 3, 'm', 'e', 0 }, "10.1.2.3:80" },
+        { { 4, 1, 0, 80, 0, 0, 0, 0, 0 }, "0.0.0.0:80" }, // no name follows
+        { { 4, 1, 0, 80, 1, 0, 0, 9, 0 }, "1.0.0.9:80" },
+        { { 4, 1, 0, 80, 0, 1, 0, 9, 0 }, "0.1.0.9:80" },
+        { { 4, 1, 0, 80, 0, 0, 1, 9, 0 }, "0.0.1.9:80" },
+        { { 4, 1, 0, 80, 0, 0, 0, 9, 'm', 'e', 0, 'a', '.', 'h', 'f', 0 }, "a.hf:80" },
+    };
+    for (const auto& [request, shown] : cases) {
+        handshake h(handshake::protocol::socks5);
+        for (size_t k = 0; k < request.size(); ++k)
+            ASSERT_EQ(h.feed(&request[k], 1),
+                      k + 1 < request.size() ? state::asking : state::requested)
+                << shown << " octet " << k;
+        EXPECT_EQ(h.request().to_string(), shown);
+        feed(h, { 5, 6 });
+        EXPECT_EQ(h.early_data(), (octets{ 5, 6 }));
+        EXPECT_TRUE(h.poll_reply().empty());
+        h.answer(status::connected,
+                 hfpep::endpoint_address{ ip::address("10.9.8.7"), 258 });
+        EXPECT_EQ(h.poll_reply(), (octets{ 0, 90, 1, 2, 10, 9, 8, 7 }));
+        EXPECT_EQ(h.now(), state::done);
+    }
+}
+
+TEST(handshake, socks4_has_one_answer_for_every_failure)
+{
+    const std::pair<status, octets> answers[] = {
+        { status::forbidden, { 0, 91, 0, 0, 0, 0, 0, 0 } },
+        { status::refused, { 0, 91, 0, 0, 0, 0, 0, 0 } },
+        { status::connected, { 0, 90, 1, 2, 0, 0, 0, 0 } } // an IPv6 address has no room
+    };
+    for (const auto& [why, answer] : answers) {
+        handshake h(handshake::protocol::socks5);
+        feed(h, { 4, 1, 0, 80, 10, 1, 2, 3, 0 });
+        h.answer(why, hfpep::endpoint_address{ ip::address("fd00::1"), 258 });
+        EXPECT_EQ(h.poll_reply(), answer) << to_string(why);
+    }
+    handshake endless(handshake::protocol::socks5);
+    octets user(handshake::octets_max, 'x');
+    user[0] = 4, user[1] = 1;
+    EXPECT_EQ(feed(endless, user), state::asking);
+    EXPECT_EQ(feed(endless, { 'x' }), state::failed);
+    EXPECT_EQ(endless.poll_reply(), (octets{ 0, 91, 0, 0, 0, 0, 0, 0 }));
 }
 
 TEST(handshake, http_connect)
@@ -129,13 +182,14 @@ TEST(handshake, survives_anything)
     std::mt19937 rng(7);
     const octets good[] = {
         { 5, 1, 0, 5, 1, 0, 3, 4, 'a', '.', 'h', 'f', 0, 80, 1, 2, 3 },
+        { 4, 1, 0, 80, 0, 0, 0, 9, 'm', 0, 'a', '.', 'h', 'f', 0, 1, 2 },
         bytes("CONNECT a.hf:80 HTTP/1.1\r\nHost: a.hf\r\n\r\nxyz")
     };
     size_t requested = 0;
     for (int k = 0; k < 60000; ++k) {
         handshake h(k % 2 ? handshake::protocol::socks5
                           : handshake::protocol::http_connect);
-        octets v = k % 3 ? good[k % 2 ? 0 : 1] : octets(rng() % 60);
+        octets v = k % 3 ? good[k % 2 ? rng() % 2 : 2] : octets(rng() % 60);
         for (size_t m = k % 3 ? rng() % 4 : v.size(); m > 0 && !v.empty(); --m)
             v[rng() % v.size()] = uint8_t(rng());
         for (size_t at = 0; at < v.size();) {

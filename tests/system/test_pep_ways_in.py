@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every way in to HF-PEP with kernel TCP: TPROXY, REDIRECT, SOCKS5, HTTP CONNECT, on IPv4 and
+"""Every way in to HF-PEP with kernel TCP: TPROXY, REDIRECT, SOCKS5 and 4, HTTP CONNECT, on IPv4 and
 IPv6. A host C is routed through station A; a web server runs at station B."""
 from contextlib import ExitStack
 import os
@@ -194,13 +194,18 @@ def test_socks5_with_addresses(network, version):
     assert result.stdout == network.content, result.stderr
 
 
+def test_socks4_at_the_same_port(network):
+    result = network.curl("A", url(4), "--socks4", "127.0.0.1:1080")
+    assert result.stdout == network.content, result.stderr
+
+
 def test_names_are_resolved_at_the_far_side(network):
     # localhost of station B is meant: A has no server there.
     try:
         socket.getaddrinfo("localhost", 8000)
     except socket.gaierror as error:
         pytest.skip(f"this system has no name that can be resolved, not even localhost: {error}")
-    for proxy in (["--socks5-hostname", "127.0.0.1:1080"],
+    for proxy in (["--socks5-hostname", "127.0.0.1:1080"], ["--socks4a", "127.0.0.1:1080"],
                   ["--proxytunnel", "--proxy", "http://127.0.0.1:8080"]):
         result = network.curl("A", "http://localhost:8000/file", *proxy)
         assert result.stdout == network.content, result.stderr
@@ -254,6 +259,10 @@ def test_the_answer_of_the_far_side_reaches_the_client(network, target, code, ht
         int(port).to_bytes(2, "big")
     answer = exchange(1080, socks)
     assert answer[:2] == b"\x05\x00" and answer[2:4] == bytes([5, code])
+    # SOCKS4a has one code for every failure.
+    answer = exchange(1080, b"\x04\x01" + int(port).to_bytes(2, "big") + b"\0\0\0\1me\0"
+                      + name + b"\0")
+    assert answer == b"\0" + bytes([91]) + bytes(6)
     target = f"[{host}]:{port}" if ":" in host else target
     answer = exchange(8080, f"CONNECT {target} HTTP/1.1\r\n\r\n".encode())
     assert answer.split()[1] == http

@@ -32,7 +32,8 @@ struct pep_connection {
  *     redirect:[ADDRESS:]PORT       connections sent here by an nftables REDIRECT rule
  *     tproxy:[ADDRESS:]PORT         connections intercepted by an nftables TPROXY rule
  *     socks5:[ADDRESS:]PORT         SOCKS5 without authentication; names are resolved at the
- *                                   far side, the answer is that of the far connection
+ *                                   far side, the answer is that of the far connection.
+ *                                   SOCKS4 and SOCKS4a at the same port
  *     connect:[ADDRESS:]PORT        HTTP CONNECT, the same way
  *     [ADDRESS:]PORT=HOST:PORT      everything accepted here goes to that host; the name or
  *                                   address is resolved at the far side
