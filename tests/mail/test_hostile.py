@@ -301,8 +301,8 @@ def test_the_spool_is_for_its_owner_only(tmp_path):
 # --- from the mail server -----------------------------------------------------------------------
 
 def test_the_intake_takes_a_hundred_recipients():
-    made = intake.Handler(lambda address: None, None, None)
-    envelope = types.SimpleNamespace(rcpt_tos=[])
+    made = intake.Handler(lambda address, utf8: None, None, None)
+    envelope = types.SimpleNamespace(rcpt_tos=[], smtp_utf8=False)
 
     async def name(count):
         return [await made.handle_RCPT(None, None, envelope, f"r{k}@shore.example", [])

@@ -63,7 +63,7 @@ def test_without_a_recipient_the_mail_is_not_read_as_commands():
     tricky = MAIL._replace(data=b"Subject: x\r\n\r\nMAIL FROM:<x@y>\r\nQUIT\r\n")
     session, answer = serve(hmtp.block("t.ship.example", [tricky]), check=lambda r: REFUSED)
     assert not session.transactions and session.over
-    assert [line[:3] for line in answer.split(b"\r\n")[3:-1]] == [
+    assert [line[:3] for line in answer.split(b"\r\n")[4:-1]] == [
         b"250", b"550", b"550", b"354", b"554", b"221"]
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every way in to HF-PEP with kernel TCP: TPROXY, REDIRECT, SOCKS5 and 4, HTTP CONNECT, on IPv4 and
-IPv6. A host C is routed through station A; a web server runs at station B."""
+"""Every way in to HF-PEP with kernel TCP: TPROXY, REDIRECT, SOCKS5 and SOCKS4, HTTP CONNECT, on
+IPv4 and IPv6. A host C is routed through station A; a web server runs at station B."""
 from contextlib import ExitStack
 import os
 import socket

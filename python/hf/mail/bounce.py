@@ -35,26 +35,35 @@ def notification(name: str, mail: Mail, failed: Outcome) -> Mail:
     report["Auto-Submitted"] = "auto-replied"
     lines = [f"The mail gateway {name} could not deliver your mail to:", ""]
     lines += [f"  {recipient}\n    {reply}" for recipient, reply in failed.items()]
-    report.attach(MIMEText("\n".join(lines) + "\n", "plain", "us-ascii"))
+    text = "\n".join(lines) + "\n"
+    report.attach(MIMEText(text, "plain", "us-ascii" if text.isascii() else "utf-8"))
     report.attach(_machine_part(name, failed))
     header = MIMENonMultipart("text", "rfc822-headers")
     start = mail.data.partition(b"\r\n\r\n")[0][:MAX_HEADER]
     header.set_payload(start.decode("ascii", "replace").replace("\ufffd", "?")
                        .replace("\r\n", "\n") + "\n")
     report.attach(header)
-    data = report.as_bytes(policy=email_policy.SMTP)
-    return Mail("", [mail.sender], data)
+    utf8 = not mail.sender.isascii()
+    data = report.as_bytes(policy=email_policy.SMTPUTF8 if utf8 else email_policy.SMTP)
+    return Mail("", [mail.sender], data, utf8)
 
 
 def _machine_part(name: str, failed: Outcome) -> Message:
     """message/delivery-status: a group of fields for the gateway, one for each recipient."""
     groups = [_fields({"Reporting-MTA": f"dns; {name}"})]
-    groups += [_fields({"Final-Recipient": f"rfc822; {recipient}", "Action": "failed",
+    groups += [_fields({"Final-Recipient": _recipient(recipient), "Action": "failed",
                         "Status": _status(reply), "Diagnostic-Code": f"smtp; {reply}"})
                for recipient, reply in failed.items()]
     part = MIMEMessage(groups[0], "delivery-status")
     part.set_payload(groups)
     return part
+
+
+def _recipient(address: str) -> str:
+    """An address with its type, in ASCII (RFC 6533 3)."""
+    if address.isascii():
+        return f"rfc822; {address}"
+    return "utf-8; " + re.sub(r"[^ -~]", lambda m: f"\\x{{{ord(m.group()):X}}}", address)
 
 
 def _fields(values: Dict[str, str]) -> Message:

@@ -67,14 +67,16 @@ def _reply(answer: Tuple[int, bytes]) -> Reply:
 
 
 def deliver(server: Tuple[str, int], name: str, sender: str, recipients: List[str], data: bytes,
-            given_up: threading.Event, kept: Callable[[List[str]], None]) -> Outcome:
+            given_up: threading.Event, kept: Callable[[List[str]], None],
+            utf8: bool = False) -> Outcome:
     """Deliver a mail. Returns a reply for each recipient: 4xx if the server cannot be reached.
     Never raises. name: of this gateway in EHLO. given_up: ends the wait for a reply. kept: called
     at once when the server has said 250 for the mail, with its recipients. The session ends after
-    that."""
+    that. utf8: the mail needs SMTPUTF8."""
     outcome: Outcome = {}
     try:
         with _Server(server, name, given_up) as mta:
+            mta.command_encoding = "utf-8" if utf8 else "ascii"
             _session(mta, sender, recipients, with_crlf(data), outcome, kept)
     except (smtplib.SMTPException, socket.error, ValueError) as error:
         code = getattr(error, "smtp_code", 0)
@@ -90,6 +92,12 @@ def _session(mta: _Server, sender: str, recipients: List[str], data: bytes,
              outcome: Outcome, kept: Callable[[List[str]], None]) -> None:
     mta.ehlo_or_helo_if_needed()
     options = ""
+    if mta.command_encoding == "utf-8":
+        if not mta.has_extn("smtputf8"):
+            refused = Reply(550, "5.6.7 the mail server does not offer SMTPUTF8")
+            outcome.update({r: refused for r in recipients})
+            return
+        options = " SMTPUTF8"
     if mta.has_extn("8bitmime") and any(octet > 127 for octet in data):
         options += " BODY=8BITMIME"
     if mta.has_extn("size"):

@@ -22,7 +22,7 @@ from .broadcast import BroadcastCarrier
 from .carrier import Carrier, Work
 from .cftp_carrier import CftpCarrier
 from .delivery import deliver
-from .hmtp import Mail, Outcome, Reply, Transaction, domain_of, good_path
+from .hmtp import NO_UTF8, Mail, Outcome, Reply, Transaction, domain_of, good_path
 from .hmtp_carrier import HmtpCarrier
 from .intake import Handler, Intake
 from .spool import Envelope, Spool, SpoolError
@@ -98,21 +98,29 @@ class Gateway(Work):
 
     # --- from the mail server -------------------------------------------------------------------
 
-    def check_for_hf(self, recipient: str) -> Optional[Reply]:
-        """Reply that refuses a recipient of this side's programs."""
-        if not good_path(recipient):
+    def check_for_hf(self, recipient: str, utf8: bool = False) -> Optional[Reply]:
+        """Reply that refuses a recipient of this side's programs. utf8: of a mail that needs
+        SMTPUTF8, which only HMTP carries."""
+        if not utf8 and not recipient.isascii():
+            return NO_UTF8
+        if not good_path(recipient, utf8=utf8):
             return Reply(553, "5.1.3 address: allowed are letters, digits and ._+=~- before the @")
         if any(policy.fits(domain_of(recipient), d) for d in self.settings.domains):
             return Reply(550, "5.4.6 a domain of this side, which the mail server should keep")
-        if policy.route(self.settings, recipient) is None:
+        found = policy.route(self.settings, recipient)
+        if found is None:
             return Reply(550, "5.7.1 no route to this domain over HF")
+        if utf8 and found.protocol != HmtpCarrier.protocol:
+            return Reply(550, f"5.6.7 {found.protocol} does not carry SMTPUTF8")
         return None
 
     def accept(self, mail: Mail) -> Reply:
         """Take a mail for HF. The reply is 250 when it is on disk."""
         if policy.loops(mail.data, self.name):
             return Reply(554, "5.4.6 the mail loops")
-        if not good_path(mail.sender, empty=True):
+        if not mail.utf8 and not mail.sender.isascii():
+            return NO_UTF8
+        if not good_path(mail.sender, empty=True, utf8=mail.utf8):
             return Reply(553, "5.1.7 sender: allowed are letters, digits and ._+=~- before the @")
         groups: Dict[Tuple[str, str], List[str]] = {}
         for recipient in mail.recipients:
@@ -151,7 +159,7 @@ class Gateway(Work):
                keys: Optional[Dict[str, str]] = None) -> Envelope:
         envelope = Envelope(self.spool.new_id(), mail.sender, mail.recipients, node, protocol,
                             len(mail.data), time.time(), policy.priority(mail.data),
-                            keys=keys or {})
+                            keys=keys or {}, utf8=mail.utf8)
         self.spool.add(queue, envelope, mail.data)
         return envelope
 
@@ -333,7 +341,7 @@ class Gateway(Work):
             outcome.update(deliver(
                 server, self.name, mail.sender, left, trace + data, self._give_up,
                 lambda kept_for: self._remember([mail.keys[r] for r in kept_for
-                                                 if r in mail.keys])))
+                                                 if r in mail.keys]), mail.utf8))
         done = [r for r, reply in outcome.items() if reply.code < 400]
         if set(done) & set(left):
             self._count("delivered")

@@ -11,6 +11,7 @@ is not mistaken for the answer to this one.
 from dataclasses import dataclass, field
 import re
 from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
+import unicodedata
 
 from ..plain_text import plain
 
@@ -36,11 +37,13 @@ _PATH = re.compile(rb"(MAIL FROM|RCPT TO):\s*<([^<>\r\n\0]*)>(?: (.*))?", re.I)
 
 
 class Mail(NamedTuple):
-    """A mail on its way. sender is empty for a bounce."""
+    """A mail on its way. sender is empty for a bounce. utf8: sent with SMTPUTF8 (RFC 6531), so its
+    addresses and its header may have UTF-8."""
 
     sender: str
     recipients: List[str]
     data: bytes
+    utf8: bool = False
 
 
 class Reply(NamedTuple):
@@ -53,6 +56,8 @@ class Reply(NamedTuple):
         return f"{self.code} {self.text}".strip()
 
 
+#: For an address with UTF-8 in a mail that does not ask for SMTPUTF8.
+NO_UTF8 = Reply(553, "5.6.7 an address with UTF-8 needs SMTPUTF8")
 #: What becomes of each recipient. A missing recipient has no reply yet, and is tried again.
 Outcome = Dict[str, Reply]
 
@@ -87,7 +92,8 @@ def block(name: str, mails: List[Mail]) -> bytes:
     lines = [f"EHLO {name}\r\n".encode()]
     for mail in mails:
         eight = " BODY=8BITMIME" if any(octet > 127 for octet in mail.data) else ""
-        lines.append(f"MAIL FROM:<{mail.sender}>{eight}\r\n".encode())
+        utf8 = " SMTPUTF8" if mail.utf8 else ""
+        lines.append(f"MAIL FROM:<{mail.sender}>{eight}{utf8}\r\n".encode())
         lines += [f"RCPT TO:<{recipient}>\r\n".encode() for recipient in mail.recipients]
         lines += [b"DATA\r\n", stuffed(mail.data)]
     return b"".join(lines) + b"QUIT\r\n"
@@ -112,6 +118,8 @@ class Answer:
         self.name, self.mails = name, mails
         self.outcomes: List[Outcome] = [{} for _ in mails]
         self.complete = self._begun = False
+        #: Whether the server offers SMTPUTF8. None: it has not answered to EHLO.
+        self.utf8: Optional[bool] = None
         self._octets = b""
         self._text: List[str] = []
         self._steps = self._commands()
@@ -166,6 +174,8 @@ class Answer:
         command, number, recipient = self._expected
         if command == "EHLO" and reply.code == 220:
             return  # the greeting, which HMTP does not need
+        if command == "EHLO" and reply.code < 400:
+            self.utf8 = "SMTPUTF8" in (line.upper() for line in self._text)
         outcome = self.outcomes[number] if self.mails else {}
         if command == "MAIL" and reply.code >= 400:
             outcome.update({r: reply for r in self.mails[number].recipients})
@@ -256,6 +266,7 @@ class Session:
     def _reset(self) -> None:
         self._sender: Optional[str] = None
         self._recipients: List[str] = []
+        self._utf8 = False
 
     def _command(self, line: bytes) -> None:
         word = line[:4].upper()
@@ -267,7 +278,7 @@ class Session:
         elif path and word == b"MAIL":
             self._mail(path)
         elif path and word == b"RCPT":
-            self._rcpt(path.group(2).decode("ascii", "replace"))
+            self._rcpt(path.group(2).decode("utf-8", "replace"))
         elif line.upper() == b"DATA":
             # Always taken, so that the mail is never read as commands.
             self._say(354, "go")
@@ -293,23 +304,28 @@ class Session:
         self._say(250, self.name)
         if line[:4].upper() == b"EHLO":
             self._lines[-1:] = [lambda: f"250-{self.name} {client}", lambda: "250-PIPELINING",
-                                lambda: "250 8BITMIME"]
+                                lambda: "250-8BITMIME", lambda: "250 SMTPUTF8"]
 
     def _mail(self, path: "re.Match[bytes]") -> None:
-        sender = path.group(2).decode("ascii", "replace")
-        if not good_path(sender, empty=True):
+        sender = path.group(2).decode("utf-8", "replace")
+        utf8 = b"SMTPUTF8" in (path.group(3) or b"").upper().split()
+        if not utf8 and not sender.isascii():
+            self._wrong(*NO_UTF8)
+        elif not good_path(sender, empty=True, utf8=utf8):
             self._wrong(501, "5.1.7 bad address")
         elif len(self.transactions) >= MAX_MAILS:
             self._wrong(452, "4.5.3 too many mails in one session")
         else:
             self._reset()
-            self._sender = sender
+            self._sender, self._utf8 = sender, utf8
             self._say(250, "ok")
 
     def _rcpt(self, recipient: str) -> None:
         if self._sender is None:
             self._wrong(503, "5.5.1 MAIL first")
-        elif not good_path(recipient):
+        elif not self._utf8 and not recipient.isascii():
+            self._wrong(*NO_UTF8)
+        elif not good_path(recipient, utf8=self._utf8):
             self._wrong(501, "5.1.3 bad address")
         elif len(self._recipients) >= MAX_RECIPIENTS:
             self._say(452, "4.5.3 too many recipients")
@@ -341,7 +357,7 @@ class Session:
         elif self._text_octets > self.max_octets:
             self._say(552, "5.3.4 mail too long")
         else:
-            found = Transaction(Mail(self._sender, self._recipients, data))
+            found = Transaction(Mail(self._sender, self._recipients, data, self._utf8))
             self.transactions.append(found)
             self._lines.append(lambda: str(self._dot_reply(found)))
         self._reset()
@@ -358,12 +374,17 @@ class Session:
         return Reply(554, "5.1.1 no recipient")
 
 
-def good_path(address: str, empty: bool = False) -> bool:
+def good_path(address: str, empty: bool = False, utf8: bool = False) -> bool:
     """Whether an address may be used, or is empty where allowed. The local part has only the
     characters that no mail server reads as a route: quotes, comments, "%", "!" and a second "@"
-    would turn a mail server that trusts this gateway into an open relay."""
+    would turn a mail server that trusts this gateway into an open relay. utf8: letters, digits
+    and marks of every script as well. Signs such as the full-width "@" stay out."""
     if not address:
         return empty
+    octets = len(address.encode("utf-8", "replace"))
+    if utf8:
+        address = "".join("x" if c > "\x7f" and unicodedata.category(c)[0] in "LMN" else c
+                          for c in address)
     local, _, domain = address.rpartition("@")
-    return bool(len(address) <= 320 and _LOCAL_PART.fullmatch(local)
+    return bool(octets <= 320 and _LOCAL_PART.fullmatch(local)
                 and re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?", domain))

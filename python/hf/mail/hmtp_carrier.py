@@ -7,7 +7,7 @@ U_PDU that arrives continues what its node has begun, or begins a session or an 
 from dataclasses import dataclass
 import secrets
 import time
-from typing import Dict, List, Optional
+from typing import Dict, List, Optional, Set
 
 from . import hmtp
 from .carrier import MAX_NODES, Carrier, Exchange
@@ -24,6 +24,8 @@ QUIT_S = 10.0
 #: Seconds that an answer waits for what the mail server says. A node begins to transmit 0.1 to
 #: 0.2 s after a reception: a later answer needs a turn more, which costs more than a rare bounce.
 VERDICT_S = 0.12
+
+_NO_UTF8 = hmtp.Reply(550, "5.6.7 the far gateway does not offer SMTPUTF8")
 
 
 @dataclass
@@ -46,21 +48,25 @@ class HmtpCarrier(Carrier):
         self._served: Dict[str, _Served] = {}
         #: Nodes whose server repeats tags, the newest last.
         self._with_tags: Dict[str, None] = {}
+        #: Nodes whose server has offered SMTPUTF8.
+        self._with_utf8: Set[str] = set()
 
     # --- client ---------------------------------------------------------------------------------
 
     def start_exchange(self, node: str, mails: List[Envelope]) -> None:
-        """Send mails to a node in one session."""
+        """Send mails to a node in one session. Whether its server takes SMTPUTF8 is asked before,
+        in a session without a mail."""
         found = [(e, self.work.data(e)) for e in mails]
-        sent = [(e, hmtp.Mail(e.sender, e.recipients, data)) for e, data in found
+        sent = [(e, hmtp.Mail(e.sender, e.recipients, data, e.utf8)) for e, data in found
                 if data is not None]
         if not sent or self.client is None:
             return
         name = f"{secrets.token_hex(3)}.{self.work.name}"
-        octets = hmtp.block(name, [mail for _, mail in sent])
-        u_pdus = hmtp.u_pdus(octets, self.client.mtu)
-        self.begin(Exchange(node, [e for e, _ in sent], u_pdus,
-                            hmtp.Answer(name, [mail for _, mail in sent])))
+        mails_sent = [mail for _, mail in sent]
+        if node not in self._with_utf8 and any(mail.utf8 for mail in mails_sent):
+            sent, mails_sent = [(e, mail) for e, mail in sent if mail.utf8], []
+        u_pdus = hmtp.u_pdus(hmtp.block(name, mails_sent), self.client.mtu)
+        self.begin(Exchange(node, [e for e, _ in sent], u_pdus, hmtp.Answer(name, mails_sent)))
 
     def may_begin(self, node: str) -> bool:
         """Whether a session may begin: a second one when the node has the whole of the first, and
@@ -72,7 +78,15 @@ class HmtpCarrier(Carrier):
     def _answered(self, exchange: Exchange) -> None:
         """The answer to a session is complete."""
         self.finish(exchange)
-        for envelope, outcome in zip(exchange.mails, exchange.state.outcomes):
+        utf8, outcomes = exchange.state.utf8, exchange.state.outcomes
+        if utf8:
+            self._with_utf8.add(exchange.node)
+        elif utf8 is not None:
+            self._with_utf8.discard(exchange.node)
+        if not outcomes and not utf8:  # only asked for SMTPUTF8
+            outcomes = [{} if utf8 is None else {r: _NO_UTF8 for r in e.recipients}
+                        for e in exchange.mails]
+        for envelope, outcome in zip(exchange.mails, outcomes):
             self.work.settled(envelope, outcome)
 
     # --- both -----------------------------------------------------------------------------------

@@ -64,7 +64,8 @@ class Handler:
     accept_each: the same with a reply for each recipient, for LMTP.
     """
 
-    def __init__(self, check: Callable[[str], Optional[Reply]], accept: Callable[[Mail], Reply],
+    def __init__(self, check: Callable[[str, bool], Optional[Reply]],
+                 accept: Callable[[Mail], Reply],
                  accept_each: Callable[[Mail], Dict[str, Reply]]) -> None:
         self.check, self.accept, self.accept_each = check, accept, accept_each
 
@@ -79,7 +80,7 @@ class Handler:
         """Refuse recipients that no route has."""
         if len(envelope.rcpt_tos) >= MAX_RECIPIENTS:
             return "452 4.5.3 too many recipients"
-        refusal = self.check(address)
+        refusal = self.check(address, envelope.smtp_utf8)
         if refusal is not None:
             return str(refusal)
         envelope.rcpt_tos.append(address)
@@ -90,7 +91,7 @@ class Handler:
         # aiosmtpd calls the sender of a bounce <>.
         sender = "" if envelope.mail_from in (None, "<>") else envelope.mail_from
         mail = Mail(sender, list(dict.fromkeys(envelope.rcpt_tos)),
-                    with_crlf(envelope.content))
+                    with_crlf(envelope.content), envelope.smtp_utf8)
         loop = asyncio.get_running_loop()
         if not server.lmtp:
             return str(await loop.run_in_executor(None, self.accept, mail))
@@ -106,7 +107,7 @@ class Intake(Controller):
         self._connections: Set[SMTP] = set()
         super().__init__(handler, host.strip("[]"), int(port), server_hostname=name,
                          ident="hf mail", data_size_limit=max_octets, timeout=IDLE_S,
-                         enable_SMTPUTF8=False)
+                         enable_SMTPUTF8=True)
 
     def factory(self) -> SMTP:
         """A server for a new connection."""

@@ -41,6 +41,7 @@ class Envelope:
     arrived, next_try: seconds since 1970.
     error: why the last attempt failed.
     keys: for a received mail, what marks it as seen, by recipient.
+    utf8: the mail needs SMTPUTF8.
     """
 
     id: str
@@ -55,6 +56,7 @@ class Envelope:
     next_try: float = 0.0
     error: str = ""
     keys: Dict[str, str] = field(default_factory=dict)
+    utf8: bool = False
 
 
 def parse(text: bytes) -> Optional[Envelope]:
@@ -68,7 +70,7 @@ def parse(text: bytes) -> Optional[Envelope]:
         return None
     texts = [e.id, e.sender, e.node, e.protocol, e.error, *_items(e.recipients),
              *_items(e.keys), *(e.keys.values() if isinstance(e.keys, dict) else [None])]
-    numbers = [e.octets, e.arrived, e.priority, e.attempts, e.next_try]
+    numbers = [e.octets, e.arrived, e.priority, e.attempts, e.next_try, e.utf8]
     good = all(isinstance(t, str) for t in texts) and ID.fullmatch(e.id) and e.recipients \
         and all(isinstance(n, (int, float)) for n in numbers)
     return e if good else None
