@@ -219,17 +219,23 @@ class _Program:
             self._ended(frame.source, frame.to, str(error))
             return
         self._written[ours, far] = frame.source, frame.to
-        self._calling[ours, far] = asyncio.ensure_future(self._call(ours, far))
+        task = self._calling[ours, far] = asyncio.ensure_future(self._call(ours, far))
+        # A task that is cancelled before its first step runs none of its own code.
+        task.add_done_callback(lambda done: self._failed(ours, far, "aborted")
+                               if done.cancelled() else None)
 
     async def _call(self, ours: str, far: str) -> None:
         try:
             made = await self.port.engine.call(self, ours, far)
-        except (Refused, asyncio.CancelledError) as error:
-            self._calling.pop((ours, far), None)
-            self._ended(ours, far, str(error) or "aborted")
+        except Refused as error:
+            self._failed(ours, far, str(error))
             return
         self._calling.pop((ours, far), None)
         self.add(made)
+
+    def _failed(self, ours: str, far: str, why: str) -> None:
+        self._calling.pop((ours, far), None)
+        self._ended(ours, far, why)
 
     def add(self, made: Session) -> None:
         """A session is connected."""

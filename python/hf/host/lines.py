@@ -215,6 +215,9 @@ class LinePort:
         """Start a call. Raises ValueError for call signs that may not be used."""
         self.engine.check_call(caller, called)
         self._call = asyncio.ensure_future(self._calling(caller, called))
+        # A task that is cancelled before its first step runs none of its own code.
+        self._call.add_done_callback(lambda task: self._aborted(called) if task.cancelled()
+                                     else None)
 
     async def _calling(self, caller: str, called: str) -> None:
         try:
@@ -225,9 +228,10 @@ class LinePort:
         except Refused as error:
             self._call = None
             self.failed(called, str(error))
-        except asyncio.CancelledError:
-            self._call = None
-            self.failed(called, "aborted")
+
+    def _aborted(self, called: str) -> None:
+        self._call = None
+        self.failed(called, "aborted")
 
     def disconnect(self) -> bool:
         """End the session after all data of the program. False: there is none."""
