@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <vector>
@@ -39,7 +41,8 @@ struct descriptor {
         text += " (IPv6 is switched off: leave the address out, or set "
                 "net.ipv6.conf.default.disable_ipv6=0)";
     else if (e == EPERM || e == EACCES)
-        text += " (needs CAP_NET_ADMIN: run as root, or leave the IP client out)";
+        text += " (needs CAP_NET_ADMIN: run as root, leave the IP client out, or have "
+                "the device made for this user)";
     else if (e == ENOENT)
         text += " (the kernel has no TUN driver)";
     throw std::runtime_error(text);
@@ -63,6 +66,61 @@ void keep_ipv6_when_down(const std::string& name)
     const descriptor file{ ::open(path.c_str(), O_WRONLY | O_CLOEXEC) };
     if (file.fd >= 0) [[maybe_unused]]
         const ssize_t written = ::write(file.fd, "1", 1);
+}
+
+unsigned prefix_length(const sockaddr& mask)
+{
+    const bool v6 = mask.sa_family == AF_INET6;
+    const void* at = v6 ? static_cast<const void*>(
+                              &reinterpret_cast<const sockaddr_in6&>(mask).sin6_addr)
+                        : &reinterpret_cast<const sockaddr_in&>(mask).sin_addr;
+    const auto* octets = static_cast<const uint8_t*>(at);
+    unsigned length = 0;
+    while (length < (v6 ? 128 : 32) && (octets[length / 8] << length % 8 & 0x80) != 0)
+        ++length;
+    return length;
+}
+
+bool has_address(const std::string& device, const tun_device::host_prefix& p)
+{
+    ifaddrs* all = nullptr;
+    if (::getifaddrs(&all) != 0)
+        return false;
+    bool found = false;
+    for (const ifaddrs* a = all; a != nullptr; a = a->ifa_next) {
+        if (device != a->ifa_name || a->ifa_addr == nullptr ||
+            a->ifa_netmask == nullptr ||
+            a->ifa_addr->sa_family != (p.address.is_v6() ? AF_INET6 : AF_INET))
+            continue;
+        const void* at =
+            p.address.is_v6()
+                ? static_cast<const void*>(
+                      &reinterpret_cast<sockaddr_in6*>(a->ifa_addr)->sin6_addr)
+                : &reinterpret_cast<sockaddr_in*>(a->ifa_addr)->sin_addr;
+        found = found || (std::memcmp(at, p.address.data(), p.address.size()) == 0 &&
+                          prefix_length(*a->ifa_netmask) == p.length);
+    }
+    ::freeifaddrs(all);
+    return found;
+}
+
+//! Whether a device that exists needs no change, so that it may be used without rights.
+bool is_ready(const std::string& name,
+              const std::vector<tun_device::host_prefix>& prefixes,
+              int mtu,
+              int control)
+{
+    ifreq ifr{};
+    std::strncpy(ifr.ifr_name, name.c_str(), IFNAMSIZ - 1);
+    if (::ioctl(control, SIOCGIFMTU, &ifr) != 0 || ifr.ifr_mtu != mtu ||
+        ::ioctl(control, SIOCGIFFLAGS, &ifr) != 0 || (ifr.ifr_flags & IFF_UP) == 0)
+        return false;
+    char accepts = '0';
+    std::ifstream("/proc/sys/net/ipv4/conf/" + name + "/accept_local") >> accepts;
+    return accepts == '1' &&
+           std::all_of(prefixes.begin(), prefixes.end(), [&](const auto& p) {
+               return has_address(name, p);
+           });
 }
 
 } // namespace
@@ -121,8 +179,23 @@ tun_device::tun_device(const std::string& name, const std::string& address, int 
         refused("cannot make '" + name + "'");
 
     descriptor control{ ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0) };
+    if (::ioctl(control.fd, SIOCGIFINDEX, &ifr) != 0)
+        refused("index of '" + name + "'");
+    d_index = ifr.ifr_ifindex;
+    if (!is_ready(name, d_prefixes, mtu, control.fd))
+        set_up(name, mtu, control.fd);
+    d_link.emplace(d_index);
+
+    d_fd = tun.fd;
+    tun.fd = -1;
+}
+
+void tun_device::set_up(const std::string& name, int mtu, int control) const
+{
+    ifreq ifr{};
+    std::strncpy(ifr.ifr_name, name.c_str(), IFNAMSIZ - 1);
     const auto set = [&](unsigned long request, const char* what) {
-        if (::ioctl(control.fd, request, &ifr) != 0)
+        if (::ioctl(control, request, &ifr) != 0)
             refused(std::string(what) + " of '" + name + "'");
     };
     ifr.ifr_mtu = mtu;
@@ -142,17 +215,11 @@ tun_device::tun_device(const std::string& name, const std::string& address, int 
     set(SIOCGIFFLAGS, "flags");
     ifr.ifr_flags |= IFF_UP | IFF_RUNNING;
     set(SIOCSIFFLAGS, "flags");
-    set(SIOCGIFINDEX, "index");
-    d_index = ifr.ifr_ifindex;
     keep_ipv6_when_down(name);
     if (!put_ipv6())
         refused("IPv6 address of '" + name + "'", true);
     if (!accept_own_sources(d_index))
         refused("accept_local of '" + name + "'");
-    d_link.emplace(d_index);
-
-    d_fd = tun.fd;
-    tun.fd = -1;
 }
 
 bool tun_device::put_ipv6() const

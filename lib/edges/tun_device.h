@@ -14,8 +14,9 @@ namespace gr::hf {
 /*! \brief Our own TUN device: made, addressed and switched on here, removed when closed.
  *
  * It accepts packets from the host's own address, which ICMP errors of the IP client
- * have. Needs CAP_NET_ADMIN. Must be made on a thread that is in the wanted network
- * namespace.
+ * have. Needs CAP_NET_ADMIN, unless the operator has made the device for this user with the
+ * same MTU and addresses, accept_local = 1, and switched it on. Such a device stays when it
+ * is closed. Must be made on a thread that is in the wanted network namespace.
  */
 class tun_device
 {
@@ -50,6 +51,7 @@ public:
     void on_link_event();
 
 private:
+    void set_up(const std::string& name, int mtu, int control) const;
     bool put_ipv6() const;
 
     std::vector<host_prefix> d_prefixes;

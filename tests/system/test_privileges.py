@@ -4,11 +4,13 @@ import os
 import pwd
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
 
 from gnuradio import hf
+from gnuradio.hf import station
 from gnuradio.hf.system import netns
 import pytest
 
@@ -113,6 +115,40 @@ def test_no_right_is_left_but_what_was_given(way, space, files):
     shown = subprocess.run(space.command("ip", "-o", "link"), capture_output=True, text=True,
                            check=True).stdout
     assert "hf1" not in shown and "hf2" not in shown
+
+
+@pytest.mark.skipif(not nobody_may_read(), reason="nobody cannot read the program")
+@pytest.mark.parametrize("wrong", [(), ("ip", "addr", "del", "10.66.2.1/24", "dev", "hf2"),
+                                   ("ip", "link", "set", "hf2", "mtu", "1400"),
+                                   ("ip", "link", "set", "hf2", "down"),
+                                   ("sysctl", "-qw", "net.ipv4.conf.hf2.accept_local=0")])
+def test_a_device_made_for_a_user_needs_no_right(wrong, space, files, tmp_path):
+    # Some containers leave /dev/net/tun to root.
+    node = str(tmp_path / "tun")
+    os.mknod(node, stat.S_IFCHR, os.makedev(10, 200))
+    os.chmod(node, 0o666)
+    mtu = str(station.IpClient("10.66.0.1/24").mtu)
+    for k in "12":
+        for line in (("ip", "tuntap", "add", f"hf{k}", "mode", "tun", "user", "nobody"),
+                     ("sysctl", "-qw", f"net.ipv4.conf.hf{k}.accept_local=1"),
+                     ("ip", "addr", "add", f"10.66.{k}.1/24", "dev", f"hf{k}"),
+                     ("ip", "link", "set", f"hf{k}", "mtu", mtu, "up")):
+            space.command_run(*line)
+    if wrong:
+        space.command_run(*wrong)
+    plain = ["setpriv", "--reuid=nobody", "--clear-groups", "--inh-caps=-all",
+             "--bounding-set=-all", "--no-new-privs"]
+    process, said = running(space.command(
+        "sh", "-c", f'mount --bind {node} /dev/net/tun && exec "$@"', "sh", *plain, *HF, "run",
+        "--quiet", *files), os.path.dirname(files[0]) + "/home")
+    process.terminate()
+    said += process.communicate(timeout=60)[1]
+    if wrong:
+        assert process.returncode == 1 and "MTU of 'hf2'" in said
+        assert "or have the device made for this user" in said
+    else:
+        assert process.returncode == 0, said
+        assert "station 1.2.0.1" in said and "station 1.2.0.2" in said
 
 
 def test_a_home_that_may_not_be_looked_into_is_no_trouble(tmp_path):

@@ -64,7 +64,7 @@ def words_of(tables: List[Dict[str, Any]]) -> List[str]:
 
 @dataclass
 class IpClient:
-    """IP client of a station. Needs CAP_NET_ADMIN.
+    """IP client of a station. Needs CAP_NET_ADMIN, or a device that was made for this user.
 
     device: name of the TUN device.
     address: with prefix length, for example "10.66.0.1/24" or "10.66.0.1/24, fd66::1/64".
