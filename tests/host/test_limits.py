@@ -520,6 +520,90 @@ def test_a_lost_program_ends_its_session_and_its_call():
     asyncio.run(run())
 
 
+def test_a_place_may_become_free_in_time(monkeypatch):
+    async def run():
+        looks = []
+
+        def free():
+            looks.append(1)
+            return len(looks) > 3
+
+        assert await lines._soon(free) and len(looks) >= 4
+        monkeypatch.setattr(lines, "HANDOVER_S", 0.03)
+        assert not await lines._soon(lambda: False)
+
+    asyncio.run(asyncio.wait_for(run(), 10))
+
+
+@pytest.mark.parametrize("command", ["ABORT", "DISCONNECT"])
+def test_a_program_hears_once_that_its_vara_session_has_ended(command):
+    async def run():
+        async with both() as (a, b):
+            near, far = a.ports[1], b.ports[0]
+            near.calls = ["LA1AAA"]
+            near.line("CONNECT LA1AAA LA1BBB")
+            await until(lambda: near.session and far.session)
+            near._data = None
+            near.line("CONNECT LA1AAA LA1BBB")  # no second one
+            near.line("CQFRAME LA1AAA")
+            near.line(command)
+            await until(lambda: not near.session and not far.session)
+            assert near._command.taken().decode() == (
+                "OK\rCONNECTED LA1AAA LA1BBB 2300\rWRONG\rWRONG\rOK\rDISCONNECTED\r")
+
+    asyncio.run(run())
+
+
+def test_a_stream_that_nobody_waits_for_is_reset(monkeypatch):
+    async def run():
+        ended = []
+        monkeypatch.setattr(session, "close", lambda writer, reset: ended.append((writer, reset)))
+        done, failed, cancelled = (asyncio.get_running_loop().create_future() for _ in range(3))
+        done.set_result(("reader", "writer", 0))
+        failed.set_exception(OSError())
+        cancelled.cancel()
+        for opening in (done, failed, cancelled):
+            engine._discard(opening)
+        assert ended == [("writer", True)]
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("at_rest, unread, waiting, looks", [
+    (True, [0], 0, 1),  # nothing is on its way
+    (True, [5, 5, 5, 0], 0, 4),  # the data that the program has written before
+    (False, [0], 0, 3),  # half a block: its rest has PART_S
+    (False, [0, 0, 5, 0], 0, 6),  # and again after each part
+    (False, [0], 9, 9)])  # and while HF-PEP takes no data
+def test_a_session_ends_after_the_data_of_its_program(monkeypatch, at_rest, unread, waiting,
+                                                      looks):
+    """Each look at the socket takes one second of the clock. Rests of two seconds end it."""
+    async def run():
+        (port,) = side().ports
+        port._at_rest, clock, seen = at_rest, [0.0], []
+
+        def look(writer):
+            assert writer is port._data
+            return unread[min(len(seen) - 1, len(unread) - 1)]
+
+        async def sleep(_):
+            seen.append(clock[0])
+            clock[0] += 1
+
+        monkeypatch.setattr(lines, "_unread", look)
+        monkeypatch.setattr(lines, "PART_S", 2.5)
+        monkeypatch.setattr(lines, "time", types.SimpleNamespace(monotonic=lambda: clock[0]))
+        monkeypatch.setattr(lines, "asyncio", types.SimpleNamespace(sleep=sleep))
+        ended = []
+        made = types.SimpleNamespace(
+            open=True, disconnect=lambda: ended.append(len(seen)),
+            octets_waiting=lambda: waiting if len(seen) <= 6 else 0)
+        await port._flush(made)
+        assert ended == [looks]
+
+    asyncio.run(run())
+
+
 def test_every_refusal_has_its_octet():
     assert [int(a) for a in Answer] == [0, 1, 2, 3, 4]
     assert set(engine._WORDS) == set(Answer) - {Answer.ACCEPTED}
