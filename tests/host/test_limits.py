@@ -3,11 +3,15 @@
 two engines whose streams meet on the loopback."""
 import asyncio
 import contextlib
+import queue
 import struct
 import types
 
-from gnuradio.hf.host import agwpe, ardop, ax25, engine, kiss, lines, session, vara
+from gnuradio.hf import station
+from gnuradio.hf.host import (agwpe, ardop, ax25, engine, frames, greeting, kiss, lines, ports,
+                              session, vara)
 from gnuradio.hf.host.greeting import Answer
+from gnuradio.hf.system import netns
 import pytest
 
 CALLS = {"LA1AAA": "1.2.0.1", "LA1AAA-7": "1.2.0.1", "LA1BBB": "1.2.0.2"}
@@ -602,6 +606,90 @@ def test_a_session_ends_after_the_data_of_its_program(monkeypatch, at_rest, unre
         assert ended == [looks]
 
     asyncio.run(run())
+
+
+def test_the_sockets_of_a_program(monkeypatch):
+    async def run():
+        one = side()
+        (port,) = one.ports
+        port._command = port._data = None
+        monkeypatch.setattr(lines, "HANDOVER_S", 0.02)
+        for at in netns.free_tcp_ports(20):
+            with contextlib.suppress(OSError):  # the next one is for data
+                await port.open("127.0.0.1", at)
+                break
+            port.command_server.close()
+        reader, writer = await asyncio.open_connection("127.0.0.1", at)
+        writer.write(b"STATE\r\r\r state \r")
+        for _ in range(2):
+            assert await reader.readuntil(b"\r") == b"STATE DISC\r"
+        _, data = await asyncio.open_connection("127.0.0.1", at + 1)
+        data.write(b"\0\0\0\1h\0\1i")
+        assert [await reader.readuntil(b"\r") for _ in "hi"] == [b"BUFFER 1\r", b"BUFFER 2\r"]
+        assert port._queue == b"hi" and port._at_rest
+        data.write(b"\0")
+        other, second = await asyncio.open_connection("127.0.0.1", at)
+        second.write(b"STATE\r")
+        assert await other.read() == b""
+        assert one.said == ["host: ARDOP port: refused a second program"]
+        writer.write(b"X" * (lines.LINE_MAX - 1) + b"\r")
+        assert (await reader.readuntil(b"\r")).startswith(b"FAULT CMD XXX")
+        data.write(b"\2x")
+        await until(lambda: not port._at_rest)  # half a block
+        writer.write(b"X" * lines.LINE_MAX + b"\r")
+        assert await reader.read() == b""
+        await until(lambda: port._command is None and port._data is None)
+        assert port._at_rest
+        # A data socket without a program is closed after a while, or for the next one.
+        monkeypatch.setattr(lines, "EARLY_S", 0.05)
+        port._had_session = True
+        waiting, early = await asyncio.open_connection("127.0.0.1", at + 1)
+        early.write(b"\0\5")
+        assert await asyncio.wait_for(waiting.read(), 10) == b""
+        for stream in (writer, data, second, early):
+            stream.close()
+        port.close()
+
+    asyncio.run(run())
+
+
+def test_the_ports_extend_their_station():
+    table = "".join(f'LA1{c * 3} = "1.2.0.{k}"\n' for k, c in enumerate("ABC", 1))
+    d = station.parse('address = "1.2.0.1"\n[host]\nardop_port = 0\nvara_port = 0\n'
+                      f'agwpe_port = 0\nkiss_port = 0\n[host.calls]\n{table}')
+    made = ports.HostPorts(d)
+    try:
+        at = made._server.sockets[0].getsockname()[1]
+        names = [f"{node}.hf.internal" for node in ("1.2.0.2", "1.2.0.3")]
+        assert d.pep.listen == [f"127.0.0.1:0={name}:8510" for name in names]
+        assert d.pep.routes == [f"{name}={name[:7]}" for name in names]
+        assert d.pep.allow == [f"hf.internal:8510=127.0.0.1:{at}"]
+        assert d.pep.rule[0] == {"port": 8510, "outage_s": 300} and d.sis_server.port == 0
+        assert list(made.details()) == ["host ports on 127.0.0.1: none; call signs LA1AAA"]
+        assert list(made.attached()) == []
+        said, kinds = [], frames.Kind
+        made._say = said.append
+        for sender, dropped in ((None, 1), (False, 1), (True, 0)):
+            made._frames = None if sender is None else types.SimpleNamespace(
+                send=lambda kind, data, sent=sender: sent, close=lambda: None)
+            made._broadcast(kinds.AX25, b"x")
+            assert len(said) == dropped
+            said.clear()
+        heard = queue.Queue()
+        made._hear = {kinds.TEXT: [lambda data: heard.put((1, data))],
+                      kinds.AX25: 2 * [lambda data: heard.put((2, data))]}
+        made._heard(kinds.TEXT, b"t")
+        made._heard(kinds.AX25, b"a")
+        assert [heard.get(timeout=10) for _ in range(3)] == [(1, b"t"), (2, b"a"), (2, b"a")]
+    finally:
+        made.close()
+
+
+def test_the_longest_greeting_is_read():
+    calls = greeting.Greeting("LA1AAA-123", "LA1BBB-123")
+    octets = bytes([1]) + b"".join(bytes([10]) + call.encode() for call in calls)
+    assert len(octets) == greeting.LONGEST == greeting.length(octets)
+    assert greeting.length(octets[:1] + b"\x0a" + octets[2:12] + b"\xff") == greeting.LONGEST
 
 
 def test_every_refusal_has_its_octet():
