@@ -172,7 +172,7 @@ def test_the_answer_says_what_the_mail_server_says_in_time_and_a_bounce_says_it_
     assert near.spool.entries("in")[0].attempts == 1
 
 
-def test_a_mail_server_that_cannot_be_reached_is_left_alone_for_a_while(near):
+def test_a_mail_server_that_cannot_be_reached_is_left_alone_for_a_while(near, sink):
     arrived(near, "b@ship.example")
     near._deliver_all()
     assert "4.4.1" in near.status()["mail_server"]
@@ -180,6 +180,9 @@ def test_a_mail_server_that_cannot_be_reached_is_left_alone_for_a_while(near):
     assert waits.decided and codes(waits) == {"b@ship.example": 250}
     near._deliver_all()
     assert [e.attempts for e in near.spool.entries("in")] == [1, 0]
+    near.settings.deliver, near._mta._until = sink.address, 0.0
+    near._deliver_all()  # the second mail, since the first has its own pause
+    assert near.status()["mail_server"] == "reached" and len(sink.mails) == 1
 
 
 def test_bounces_go_only_to_the_node_of_the_mail_and_not_without_end(near):
@@ -291,6 +294,14 @@ def test_a_session_begins_each_mail_without_the_recipients_of_the_last():
     assert after("MAIL FROM:<a@b.c>") == []
     assert after("MAIL FROM:<a@b.c>", "RCPT TO:<s@b.c>") == [["s@b.c"]]
     assert after("DATA", "y", ".") == [["r@b.c"]]  # and no second mail
+
+
+def test_a_session_has_a_limited_number_of_mails(monkeypatch):
+    monkeypatch.setattr(hmtp, "MAX_MAILS", 2)
+    session = hmtp.Session("s", lambda r: None, 1000)
+    session.take(hmtp.block("t.x", [mail_to("b@c.d", data=b"x\r\n")] * 3))
+    assert len(session.transactions) == 2 and session.over
+    assert session.answer().count(b"452 4.5.3 too many mails") == 1
 
 
 def test_pauses_grow_to_a_limit_and_mails_have_an_order():
