@@ -333,7 +333,7 @@ def test_the_element_marked_as_main_counts_if_it_has_a_quarter_of_the_text(pad, 
 def test_a_feed_is_shown_to_its_limits(monkeypatch):
     monkeypatch.setattr(kinds, "MAX_ENTRIES", 2)
     monkeypatch.setattr(kinds, "MAX_SUMMARY", 3)
-    item = ("<item><title>n</title><link>/l</link><pubDate>d</pubDate>"
+    item = ("<item><title>n</title><link>/<!-- x --><?x x?>l</link><pubDate>d</pubDate>"
             "<description>&lt;b&gt;words&lt;/b&gt;</description></item>")
 
     def lines(count):
