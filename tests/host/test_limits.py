@@ -5,12 +5,14 @@ import asyncio
 import contextlib
 import queue
 import struct
+import threading
 import types
 
 from gnuradio.hf import station
 from gnuradio.hf.host import (agwpe, ardop, ax25, engine, frames, greeting, kiss, lines, ports,
                               session, vara)
 from gnuradio.hf.host.greeting import Answer
+from gnuradio.hf.sis import s5066
 from gnuradio.hf.system import netns
 import pytest
 
@@ -683,6 +685,42 @@ def test_the_ports_extend_their_station():
         assert [heard.get(timeout=10) for _ in range(3)] == [(1, b"t"), (2, b"a"), (2, b"a")]
     finally:
         made.close()
+
+
+def test_frames_have_a_client_of_their_own(monkeypatch):
+    calls, heard, ended = queue.Queue(), queue.Queue(), threading.Event()
+    arrived = [s5066.s_unidata_indication() for _ in range(3)]
+    for primitive, octets in zip(arrived, (b"\1", b"\x09x", b"\1x")):
+        primitive.u_pdu = octets
+
+    class Client(contextlib.nullcontext):
+        def bind(self, sap, service):
+            calls.put((sap, service.mode))
+
+        def next(self, timeout):
+            return arrived.pop(0) if arrived else ended.wait(timeout) and None
+
+        def send(self, node, octets, mode, ttl_s, timeout):
+            calls.put((node, octets, mode.mode, ttl_s))
+            return True
+
+        def close(self):
+            ended.set()
+
+        def __enter__(self):
+            return self
+
+    monkeypatch.setattr(frames.sis, "Client", Client)
+    made = frames.Frames("server", lambda *frame: heard.put(frame), calls.put)
+    none = s5066.transmission_mode.non_arq
+    try:
+        assert calls.get(timeout=10) == (15, none)
+        assert heard.get(timeout=10) == (frames.Kind.AX25, b"x") and heard.empty()
+        assert made.send(frames.Kind.CQ, b"y")
+        assert calls.get(timeout=10) == ("31.255.255.255", b"\3y", none, 120.0)
+    finally:
+        made.close()
+    assert calls.empty()
 
 
 def test_the_longest_greeting_is_read():
