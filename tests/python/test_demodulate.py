@@ -295,8 +295,8 @@ def test_long_recordings_need_little_memory(tmp_path):
     with open(tmp_path / "long.wav", "wb") as file:
         file.write(head)
         file.truncate(44 + 2 * count)
-    r = subprocess.run(["hf", "demodulate", "--bandwidth", "3", "long.wav"], cwd=tmp_path, capture_output=True,
-                       timeout=120)
+    r = subprocess.run(["hf", "demodulate", "--bandwidth", "3", "long.wav"], cwd=tmp_path,
+                       capture_output=True, timeout=120)
     assert r.returncode == 1 and b"300.0 s" in r.stderr
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 180_000
 
