@@ -43,7 +43,7 @@ void note_token(station_time now, const address& own, const d_pdu& d, token_walk
     bool ours = false;
     if (d.type == d_pdu_type::expedited_non_arq_data && d.segment_ok) {
         const auto c = decode_c_pdu(d.segment.data(), d.segment.size());
-        const uint16_t window = without_5069(d.non_arq.window);
+        const uint16_t window = without_modes(d.non_arq.window);
         ours = c && c->type != c_pdu_type::data &&
                (names_request(window) || window != d.non_arq.window);
         if (c && c->type == c_pdu_type::link_request)
