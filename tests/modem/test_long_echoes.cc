@@ -67,6 +67,8 @@ INSTANTIATE_TEST_SUITE_P(
                     // The echo is the stronger path, and found first.
                     echo_row{ "4539-3200S", "paths=0:-6:0,8:0:0 snr=25" },
                     echo_row{ "4539-3200S", "paths=0:-6:0,12:0:0 snr=25" },
+                    // Further than the 20 data symbols of a frame.
+                    echo_row{ "4539-1200S", "paths=0:0:0,12:0:0 snr=25" },
                     echo_row{ "4539-9600S", "paths=0:0:0,8:-6:0 snr=25" },
                     echo_row{ "4539-9600S", "paths=0:0:0,12:-6:0 snr=25" }));
 

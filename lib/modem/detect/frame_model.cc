@@ -97,9 +97,9 @@ void frame_model::make_banded(const channel_view& channel,
     const auto& taps = channel.selected();
     const size_t s = taps.size();
     const int span = taps.back() - taps.front();
-    const size_t band =
-        std::min<size_t>(static_cast<size_t>(span + half_symbol_reach) / 2, count - 1);
-    const auto reach = static_cast<int64_t>(band);
+    // Symbols that the channel joins to a symbol, on each side, and those of the frame.
+    const int64_t reach = (span + half_symbol_reach) / 2;
+    const size_t band = std::min(static_cast<size_t>(reach), count - 1);
 
     // Sub-blocks cover the frame and the neighbours on both sides.
     const auto blocks_before =
@@ -110,10 +110,10 @@ void frame_model::make_banded(const channel_view& channel,
     };
     const size_t blocks = block_of(static_cast<int64_t>(count) - 1 + reach) + 1;
     std::vector<channel_taps> g(blocks);
-    // composite responses h(j), j = first .. last, with a margin for 2 band + span
+    // composite responses h(j), j = first .. last, with a margin for 2 reach + span
     const int first = taps.front() - half_symbol_reach;
     const size_t length =
-        2 * band + static_cast<size_t>(span + 2 * half_symbol_reach) + 4;
+        static_cast<size_t>(2 * reach + span + 2 * half_symbol_reach) + 4;
     std::vector<std::vector<std::complex<float>>> h(blocks);
     for (size_t b = 0; b < blocks; ++b) {
         const double n =
@@ -129,15 +129,16 @@ void frame_model::make_banded(const channel_view& channel,
                     g[b][a] * half_symbol_pulse(j);
     }
     // r(u, v, d) = sum_k conj(g^u_k) h^v(2 d + k), computed on first use
-    const size_t spread_blocks = (band + sub_block - 1) / sub_block + 1;
-    d_correlation.assign(blocks * spread_blocks * (band + 1), {});
+    const auto lags = static_cast<size_t>(reach) + 1;
+    const size_t spread_blocks = (lags + sub_block - 2) / sub_block + 1;
+    d_correlation.assign(blocks * spread_blocks * lags, {});
     d_correlation_made.assign(blocks * spread_blocks, 0);
     const auto correlation = [&](size_t u, size_t v) {
         const size_t at = u * spread_blocks + (u - v);
-        auto* r = &d_correlation[at * (band + 1)];
+        auto* r = &d_correlation[at * lags];
         if (!d_correlation_made[at]) {
             d_correlation_made[at] = 1;
-            for (size_t d = 0; d <= band; ++d) {
+            for (size_t d = 0; d < lags; ++d) {
                 std::complex<float> sum = 0;
                 for (size_t a = 0; a < s; ++a)
                     sum += std::conj(g[u][a]) *
