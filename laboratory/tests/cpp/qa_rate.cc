@@ -45,8 +45,8 @@ tx_context bulk()
 TEST(rate_range, reads_its_forms)
 {
     EXPECT_FALSE(rate_range::parse("4539-600S"));
-    // 11 rates of 4539, and 14 of 5069 with two codes, each short and long.
-    EXPECT_EQ(rate_range::parse("auto")->modes().size(), 22u + 56u);
+    // 11 rates of 4539, 5 robust ones, and 14 of 5069 with two codes, each short and long.
+    EXPECT_EQ(rate_range::parse("auto")->modes().size(), 22u + 10u + 56u);
     EXPECT_EQ(rate_range::parse("auto:4539")->modes().size(), 22u);
     const auto all = rate_range::parse("auto:600..9600");
     ASSERT_TRUE(all);
