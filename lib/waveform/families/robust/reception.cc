@@ -167,8 +167,9 @@ preamble_reader::verdict name_reader::read(const preamble_evidence& e)
         }
     const float instead = energy(e, best.place, mode_periods, fixed);
     const float others = std::max(second, instead);
-    if (best.own >= min_name &&
-        best.own >= std::max(others + min_lead, min_ratio * others)) {
+    // Without noise and channel both are infinite.
+    if (best.own >= min_name && best.own >= others + min_lead &&
+        best.own > min_ratio * others) {
         const auto& d = kernel::describe(modes()[best.mode]);
         const size_t left = (search_periods + best.place + mode_periods) * period_symbols;
         d_meaning = { &d, &plan_of(d.m), left, d.preamble.size() };
