@@ -50,8 +50,7 @@ constexpr double climb_db = 6;
 // Answers stay this far below the peer's advice, for fades that short blocks do not
 // average.
 constexpr double fade_db = 3;
-// The two directions differ if the SNR needed by the peer's advice and by ours differs by
-// more.
+// The two directions differ if the SNR needed by the peer's advice and ours differs by more.
 constexpr double other_way_db = 6;
 // Cost of a lost answer: the timeout, and asking again.
 constexpr double lost_answer_s = 10;
@@ -59,7 +58,6 @@ constexpr size_t ack_octets = 60;
 // Start when nothing is known: a rate in 3 kHz that works on most channels. In wider
 // bands the same waveform has a proportional rate at the same SNR.
 constexpr int first_bps = 600, first_hz = 3000;
-
 // A mode has failed if more than this many D_PDUs are lost for each one that arrives. 9
 // and 2 give the same goodput to five digits over 12 h on Poor, on Moderate, and at 10 Hz.
 constexpr unsigned lost_nearly_all = 9;
@@ -83,6 +81,10 @@ bool fades_fast(const rate_estimator& e)
     return e.known() && e.class_probability(ten_hertz) > 0.5;
 }
 
+// Robust modes promise most below -4 dB. Above this level only fading stops others, and it
+// stops robust modes first (examples/scenarios/fast-fading.toml).
+constexpr double robust_below_db = 0;
+
 // Share of the blocks of a transmission to a group that each station is to receive. One choice,
 // not swept: repeats and coded blocks are made for losses of 10 to 30 %.
 constexpr double group_success = 0.9;
@@ -96,7 +98,11 @@ adaptive_rate_policy::adaptive_rate_policy(const rate_range& range, unsigned win
 
 const mode_set& adaptive_rate_policy::modes_for(const station& s) const
 {
-    return fades_fast(s.in) ? d_modes.common() : d_modes.read_by(s.reads);
+    modes_read r = fades_fast(s.in) ? modes_read{} : s.reads;
+    if (s.in.mean_db() > robust_below_db &&
+        !(s.advised && s.advised->family == waveform_family::robust))
+        r.robust = false;
+    return d_modes.read_by(r);
 }
 
 adaptive_rate_policy::station& adaptive_rate_policy::of(address peer)
