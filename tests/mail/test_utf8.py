@@ -96,6 +96,7 @@ def test_what_cannot_go_as_utf8_is_refused_at_the_intake(stations):
     (" SMTPUTF8", "a＠b@b.c", "b@b.c", [b"501", b"503"]),
     (" SMTPUTF8", "a@b.c", "ü％x@b.c", [b"250", b"501"]),
     (" SMTPUTF8", "a@b.c", "\u202eü@b.c", [b"250", b"501"]),
+    (" SMTPUTF8", "a@b.c", "b@\u212a.example", [b"250", b"501"]),  # a "k" of another kind
     (" SMTPUTF8", "ü" * 158 + "@b.c", "ü" * 159 + "@b.c", [b"250", b"501"]),  # 320 octets
 ])
 def test_a_session_takes_utf8_only_with_the_parameter(parameter, sender, recipient, codes):

@@ -378,10 +378,13 @@ def good_path(address: str, empty: bool = False, utf8: bool = False) -> bool:
     """Whether an address may be used, or is empty where allowed. The local part has only the
     characters that no mail server reads as a route: quotes, comments, "%", "!" and a second "@"
     would turn a mail server that trusts this gateway into an open relay. utf8: letters, digits
-    and marks of every script as well. Signs such as the full-width "@" stay out."""
+    and marks of every script as well. Signs such as the full-width "@" stay out, and so do domains
+    that a mail server could read as others: U+212A is a "k" to it."""
     if not address:
         return empty
     octets = len(address.encode("utf-8", "replace"))
+    if not unicodedata.is_normalized("NFKC", address.rpartition("@")[2]):
+        return False
     if utf8:
         address = "".join("x" if c > "\x7f" and unicodedata.category(c)[0] in "LMN" else c
                           for c in address)
