@@ -77,7 +77,13 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> Optional[click.Command]:
         if cmd_name not in self.names:
             return None
-        return importlib.import_module(f"{self.package}.{cmd_name}").command
+        # While modules load there is nothing to tidy up: an interrupt just ends the program. In
+        # the midst of a library in C++ it could not be told from an error of that library.
+        handler = signal.signal(signal.SIGINT, signal.SIG_DFL)
+        try:
+            return importlib.import_module(f"{self.package}.{cmd_name}").command
+        finally:
+            signal.signal(signal.SIGINT, handler)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, self.names))
