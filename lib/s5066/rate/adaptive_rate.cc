@@ -83,7 +83,7 @@ bool fades_fast(const rate_estimator& e)
 
 // Robust modes promise most below -4 dB. Above this level only fading stops others, and it
 // stops robust modes first (examples/scenarios/fast-fading.toml).
-constexpr double robust_below_db = 0;
+constexpr double robust_below_db = -4;
 
 // Share of the blocks of a transmission to a group that each station is to receive. One choice,
 // not swept: repeats and coded blocks are made for losses of 10 to 30 %.
