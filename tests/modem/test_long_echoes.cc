@@ -38,6 +38,12 @@ struct echo_row {
     const char *mode, *channel;
 };
 
+//! The name of a test, which otherwise has the octets of its pointers.
+std::ostream& operator<<(std::ostream& to, const echo_row& r)
+{
+    return to << r.mode << ' ' << r.channel;
+}
+
 } // namespace
 
 class long_echo : public testing::TestWithParam<echo_row>
