@@ -20,9 +20,9 @@ namespace gr::hf {
  *
  * Output 0: estimates of the data symbols as sent, scrambled, largest magnitude 1, in
  * packets of one interleaver block. Output 1: the variance of each estimate's error.
- * With Walsh words (75 bit/s, wideband waveform 0, our own robust family) output 0 has bits
- * instead: the log-likelihood ratios of two bits are real and imaginary part of an item.
- * Output 1 is then 1.
+ * Bits instead of symbols come from Walsh words (75 bit/s, wideband waveform 0, our own
+ * robust family): the log-likelihood ratios of two bits are real and imaginary part of an
+ * item of output 0. Output 1 is then 1.
  *
  * Tags: packet_len on both outputs. On output 0 hf_start at the first block of a
  * transmission (symbol_0 counted from the first input sample), snr_db (double) at each

@@ -30,8 +30,8 @@ constexpr station_time first_rest = std::chrono::seconds(15);
 constexpr unsigned max_doublings = 3;
 // Handovers to a station that does not take the token, in a row.
 constexpr unsigned hand_tries = 2;
-// The same to a station in a dialogue that may not know of the token. Dialogues pause
-// after two longest transmissions.
+// Handovers to a station in a dialogue that may not know of the token, in a row. Dialogues
+// pause after two longest transmissions.
 constexpr unsigned meet_tries = 4;
 // Unanswered transmissions to a station in a turn.
 constexpr unsigned turn_tries = 2;
@@ -246,8 +246,8 @@ double token_walk::left_s(address a) const
         return 0;
     const auto used = d_used.find(a.raw());
     const double s = used == d_used.end() ? 0 : to_seconds(used->second);
-    constexpr double least_part = 0.2; // less is not worth a transmission
-    return s > (1 - least_part) * turn_s() ? 0 : turn_s() - s;
+    constexpr double min_part = 0.2; // less is not worth a transmission
+    return s > (1 - min_part) * turn_s() ? 0 : turn_s() - s;
 }
 
 std::optional<address> token_walk::next(station_time now,
@@ -286,7 +286,7 @@ bool token_walk::gives_way(station_time now) const
                            d_near.end(),
                            [&](const auto& e) {
                                const neighbour& n = e.second;
-                               // One that has had the token since could not use it.
+                               // A station that has had the token since could not use it.
                                return waits(n, now) && *n.served < *d_served &&
                                       (!n.had_at || *n.had_at < *d_served);
                            });

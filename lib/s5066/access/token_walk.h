@@ -33,7 +33,7 @@ public:
     {
     }
 
-    // What is heard
+    // Reception
     //! A D_PDU of \p a was received. \p ours: it shows that \p a knows tokens.
     void heard(station_time now, address a, bool ours);
     //! \p a sends data.
@@ -54,7 +54,7 @@ public:
     //! Call regularly: forgets stations and hidden ones not heard for long.
     void forget(station_time now);
 
-    // Whose turn it is
+    // Turns
     //! True while hidden stations share the channel: only the holder sends data.
     bool active() const { return d_active; }
     bool holds() const { return d_holds; }

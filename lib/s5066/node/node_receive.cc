@@ -37,7 +37,7 @@ void node::impl::on_rx_octets(station_time now, const rx_octets& e)
 }
 
 namespace {
-// What all stations learn of the token, whomever the D_PDU is for.
+// Signs of hidden stations and of the token in a D_PDU, whomever it is for.
 void note_token(station_time now, const address& own, const d_pdu& d, token_walk& walk)
 {
     bool ours = false;

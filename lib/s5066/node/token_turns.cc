@@ -36,15 +36,6 @@ station_time turns::rules::token_from(const turns& t)
                         invited_time(t));
 }
 
-namespace {
-// True if calls of a peer keep failing: it may be in a dialogue with a hidden station.
-bool starving(const peer& p)
-{
-    constexpr unsigned calls = 4;
-    return p.link.calling() && p.turn.silent >= calls;
-}
-} // namespace
-
 // True in three of four pauses, which differ between stations: several may wait for one.
 bool turns::rules::tries_now(const turns& t)
 {
@@ -82,13 +73,13 @@ std::optional<turns::start> turns::rules::next_of_holder(const turns& t)
                t.d_access.walk().left_s(p.addr) > 0 &&
                std::max(p.turn.ready_at, p.turn.not_before) <= from + longest_hold;
     };
-    const auto after = t.d_node.peers.upper_bound(t.d_last_peer);
-    for (auto it = after; it != t.d_node.peers.end(); ++it)
+    // One after the other, from the peer after the last one on.
+    auto it = t.d_node.peers.upper_bound(t.d_last_peer);
+    for (size_t n = t.d_node.peers.size(); n > 0; --n, ++it) {
+        it = it == t.d_node.peers.end() ? t.d_node.peers.begin() : it;
         if (usable(*it->second))
             return start{ std::max(from, it->second->turn.ready_at), it->second.get() };
-    for (auto it = t.d_node.peers.begin(); it != after; ++it)
-        if (usable(*it->second))
-            return start{ std::max(from, it->second->turn.ready_at), it->second.get() };
+    }
     return next_listening(t, from);
 }
 

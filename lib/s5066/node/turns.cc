@@ -12,8 +12,6 @@ namespace gr::hf::s5066 {
 namespace {
 // A signal longer than any transmission is interference, and does not silence us.
 constexpr station_time longest_carrier = std::chrono::seconds(180);
-// Unanswered transmissions in a row to a station that may be kept from answering.
-constexpr unsigned starving_calls = 4;
 // Pause before a repeat. The first repeat comes at once, for a transmission that was
 // merely lost. Later the peer may be inside a transmission whose start we missed, so the
 // pauses grow. Before the peer counts as lost, the tries together span more than the
@@ -353,7 +351,7 @@ void turns::on_silence(station_time now, peer& p, const transmission& tx)
         std::any_of(d_node.peers.begin(), d_node.peers.end(), [&](const auto& e) {
             return e.second.get() != &p && e.second->turn.heard_at;
         });
-    if (third && p.turn.silent >= starving_calls)
+    if (third && p.turn.silent >= rules::starving_calls)
         d_access.walk().starves(now, p.turn.silent_since);
     if (d_access.walk().holds() && !d_access.blind())
         p.turn.ready_at = now; // other stations have their turns with the token

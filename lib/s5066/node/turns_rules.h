@@ -8,10 +8,17 @@ namespace gr::hf::s5066 {
 
 //! Parts of turns that its files share: turns while a token walks (token_turns.cc).
 struct turns::rules {
+    //! Unanswered transmissions in a row to a station that may be kept from answering.
+    static constexpr unsigned starving_calls = 4;
     static bool control_waiting(const peer& p)
     {
         return !p.control.empty() || p.link.accept_now || p.management.exchange.due() ||
                (p.reset.active() && !p.managing()) || p.link.breaking();
+    }
+    //! True if calls of a peer keep failing: it may be in a dialogue with a hidden station.
+    static bool starving(const peer& p)
+    {
+        return p.link.calling() && p.turn.silent >= starving_calls;
     }
     //! Start of a transmission to \p p, of which the kind is known.
     static void begin_transmission(turns& t,

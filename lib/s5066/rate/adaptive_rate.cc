@@ -124,7 +124,7 @@ void adaptive_rate_policy::on_new_channel(address peer)
 void adaptive_rate_policy::on_modes_read(address peer, modes_read r)
 {
     station& s = of(peer);
-    // What it advised is of no use now.
+    // Advice of modes that it may not read now is of no use.
     if ((s.reads.of_5069 && !r.of_5069) || (s.reads.robust && !r.robust))
         s.advised.reset();
     s.reads = r;
