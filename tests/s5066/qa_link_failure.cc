@@ -358,6 +358,14 @@ TEST(link_failure, the_called_station_waits_until_the_caller_is_gone)
         shared.receive({ d });
     }
     EXPECT_NEAR(until_break(shared, 1200), 2 * 40 + 300 + 430, 15);
+
+    scripted_peer busy(c); // with others
+    busy.make_link();
+    for (int k = 0; k < 4; ++k) {
+        EXPECT_EQ(until_break(busy, 350), 350);
+        busy.receive({ to_another() });
+    }
+    EXPECT_NEAR(until_break(busy, 1000), 2 * 40 + 300, 10);
 }
 
 TEST(link_failure, a_call_that_was_not_sent_yet_ends_without_a_break)

@@ -15,7 +15,7 @@ struct walker {
     {
         config.own = address("1.5.0.0");
         for (const auto& a : { b, c, d }) {
-            walk.heard(0s, a, true);
+            walk.heard(0s, a, true, c);
         }
         walk.hidden(0s, e);
         walk.hidden(100s, e);
@@ -37,7 +37,7 @@ TEST(token_walk, begins_when_a_hidden_station_is_noticed_for_a_minute)
         token_walk walk(config, random);
         walk.hidden(0s, e);
         if (heard) {
-            walk.heard(30s, e, false);
+            walk.heard(30s, e, false, c);
         }
         walk.hidden(at, e);
         EXPECT_EQ(walk.active(), at > 60s && !heard);
@@ -77,7 +77,7 @@ TEST(token_walk, visits_the_neighbour_that_has_waited_longest)
         ASSERT_TRUE(to);
         order.push_back(*to);
         w.walk.hand_over(now, *to, false);
-        w.walk.heard(now + 1s, *to, false);
+        w.walk.heard(now + 1s, *to, false, w.config.own);
         w.walk.carried_data(now + 50s, *to);
         w.walk.handed(now + 60s, *to, w.config.own, w.walk.number(false, false));
     }
@@ -87,7 +87,7 @@ TEST(token_walk, visits_the_neighbour_that_has_waited_longest)
 TEST(token_walk, passes_stations_by_that_do_not_show_that_they_know_it)
 {
     walker w;
-    w.walk.heard(100s, address("1.1.0.0"), false);
+    w.walk.heard(100s, address("1.1.0.0"), false, c);
     w.walk.create(100s);
     EXPECT_EQ(w.walk.next(100s, {}), b);
     EXPECT_EQ(w.walk.next(100s, d), d) << "granted alone";
@@ -111,6 +111,31 @@ TEST(token_walk, comes_back_from_a_station_that_does_not_take_it)
     }
     EXPECT_EQ(w.walk.next(104s, {}), c);
     EXPECT_EQ(w.walk.next(200s, {}), c) << "it waits as long as the others";
+}
+
+TEST(token_walk, a_station_that_only_answers_need_not_be_met)
+{
+    walker w;
+    w.walk.create(100s);
+    w.walk.heard(400s, b, true, w.config.own);
+    w.walk.hand_over(401s, b, false);
+    w.walk.not_taken(404s);
+    EXPECT_FALSE(w.walk.must_be_met(404s, b));
+    w.walk.heard(405s, b, true, c);
+    EXPECT_TRUE(w.walk.must_be_met(406s, b)) << "in a dialogue with c";
+}
+
+TEST(token_walk, a_station_that_follows_an_invitation_knows_the_token)
+{
+    for (const station_time at : { 108s, 120s }) {
+        walker w;
+        w.walk.create(100s);
+        w.walk.hand_over(100s, b, true);
+        const address g("1.9.0.0");
+        w.walk.heard(at, g, false, address("1.8.0.0"));
+        w.walk.handed(121s, b, w.config.own, w.walk.number(true, false));
+        EXPECT_EQ(w.walk.next(122s, g).has_value(), at == 108s);
+    }
 }
 
 TEST(token_walk, rests_from_neighbours_without_data)
@@ -190,7 +215,7 @@ TEST(token_walk, invites_stations_that_nobody_has_heard)
     EXPECT_TRUE(w.walk.invites(130s));
     w.walk.hand_over(130s, b, true);
     EXPECT_FALSE(w.walk.invites(189s)) << "nobody followed";
-    w.walk.heard(150s, e, true);
+    w.walk.heard(150s, e, true, c);
     EXPECT_TRUE(w.walk.invites(151s)) << "more may follow";
 }
 
@@ -225,7 +250,7 @@ TEST(token_walk, is_replaced_beside_a_dialogue_with_a_station_that_knows_of_none
     walker w;
     w.walk.create(100s);
     w.walk.hand_over(100s, b, false);
-    w.walk.heard(500s, b, true); // in a dialogue with a hidden station
+    w.walk.heard(500s, b, true, c); // in a dialogue with a hidden station
     EXPECT_LE(w.walk.lost_at(500s), 500s) << "no silence is needed";
     w.walk.handed(510s, b, c, w.walk.number(true, false));
     EXPECT_GT(w.walk.lost_at(700s), 700s);

@@ -234,6 +234,36 @@ TEST(shared_channel, who_speaks_seldom_gets_in_between_two_that_always_send)
     EXPECT_GE(beside, 0.95 * alone);
 }
 
+// Stations with data for several others, which hear each other, all always: no flow starves
+// because its station answers another one, or was called by it.
+TEST(shared_channel, every_flow_of_a_station_has_its_turn)
+{
+    for (const std::string flows : { "BA BC CB AB AC",
+                                     "CB AC CA BC AB",
+                                     "DC CE FA BA CA BC CF",
+                                     "AD HG CH HE HF DC FG CE EB DF" }) {
+        const auto index = [&](size_t k) { return static_cast<size_t>(flows[k] - 'A'); };
+        size_t stations = 0;
+        std::map<size_t, double> own; // flows of a station
+        for (size_t k = 0; k < flows.size(); k += 3) {
+            stations = std::max({ stations, index(k) + 1, index(k + 1) + 1 });
+            ++own[index(k)];
+        }
+        auto s = of_stations(stations, 1, 2);
+        for (size_t k = 0; k < flows.size(); k += 3) {
+            flow(s, index(k), index(k + 1));
+        }
+        const auto r = run(s);
+        EXPECT_EQ(rejected(r), 0u) << flows;
+        for (size_t k = 0; k < r.flows.size(); ++k) {
+            const double part =
+                2400.0 / static_cast<double>(own.size()) / own[index(3 * k)];
+            EXPECT_GE(r.flows[k].goodput_bps, 0.4 * part)
+                << flows.substr(3 * k, 2) << " of " << flows;
+        }
+    }
+}
+
 // The outer stations do not hear each other, and always have data for the one in the
 // middle.
 TEST(shared_channel, hidden_stations_do_not_starve)
@@ -243,14 +273,14 @@ TEST(shared_channel, hidden_stations_do_not_starve)
         size_t u_pdu;
         uint64_t seed;
     };
-    for (const row& c : { row{ 3, 2042, 1 },
-                          row{ 3, 2042, 2 },
-                          row{ 3, 2042, 3 },
-                          row{ 3, 1000, 1 },
-                          row{ 3, 1000, 2 },
-                          row{ 3, 1000, 3 },
-                          row{ 4, 2042, 1 },
-                          row{ 5, 2042, 1 } }) {
+    std::vector<row> rows{
+        { 3, 1000, 1 }, { 3, 1000, 2 }, { 4, 2042, 1 }, { 5, 2042, 1 }
+    };
+    for (uint64_t seed = 1; seed <= 12; ++seed) {
+        rows.push_back({ 3, 2042, seed });
+    }
+    unsigned pairs_rejected = 0;
+    for (const row& c : rows) {
         auto s = of_stations(c.stations, c.seed, 4);
         s.record = true;
         air_path none;
@@ -285,9 +315,12 @@ TEST(shared_channel, hidden_stations_do_not_starve)
             8 * octets / r.end_s,
             static_cast<unsigned long long>(rejected(r)));
         EXPECT_LE(worst_s, 3600) << c.stations << " stations";
-        // Where four hidden stations start at once, each gives up its first call.
-        EXPECT_LE(rejected(r), c.stations > 4 ? 96u : 0u) << c.stations << " stations";
+        // Hidden stations that start at once may give up their first call.
+        EXPECT_LE(rejected(r), 24 * c.u_pdu / 2042 * (c.stations - 1) * 2)
+            << c.stations << " stations";
+        pairs_rejected += c.stations == 3 && c.u_pdu == 2042 && rejected(r) > 0 ? 1 : 0;
     }
+    EXPECT_LE(pairs_rejected, 3u) << "of 12";
 }
 
 namespace {

@@ -42,6 +42,8 @@ constexpr double lost_turns = 3;
 constexpr station_time first_pause = std::chrono::seconds(30);
 // An invitation ends the transmission that it is in.
 constexpr station_time last_d_pdu = std::chrono::seconds(4);
+// A station heard within this time after an invitation has understood it.
+constexpr station_time invited_call = std::chrono::seconds(12);
 // Numbers between that of a lost token and its replacement.
 constexpr unsigned new_token = 16;
 } // namespace
@@ -51,7 +53,7 @@ double token_walk::turn_s() const
     return std::min(d_config.share_cycle_s / cycle_turns, d_config.max_transmission_s);
 }
 
-void token_walk::heard(station_time now, address a, bool ours)
+void token_walk::heard(station_time now, address a, bool ours, address to)
 {
     if (a == d_config.own || a.is_group() ||
         (d_near.size() >= max_stations && d_near.count(a.raw()) == 0))
@@ -59,7 +61,9 @@ void token_walk::heard(station_time now, address a, bool ours)
     const auto [it, is_new] = d_near.try_emplace(a.raw());
     auto& n = it->second;
     n.heard_at = now;
-    n.ours |= ours;
+    if (to != d_config.own)
+        n.elsewhere_at = now;
+    n.ours |= ours || (d_active && now - d_invitation.at < invited_call);
     if (is_new)
         d_invitation.next = d_invitation.pause =
             station_time::zero(); // perhaps of several
@@ -169,7 +173,7 @@ void token_walk::passed_on(station_time now, neighbour& from, address to, bool m
 
 void token_walk::handed(station_time now, address from, address to, uint8_t octet)
 {
-    heard(now, from, true);
+    heard(now, from, true, to);
     if (d_config.full_duplex || d_config.slot > 0)
         return;
     if (!newer(now, octet)) {
@@ -296,7 +300,7 @@ bool token_walk::must_be_met(station_time now, address a) const
 {
     const auto it = d_near.find(a.raw());
     return it != d_near.end() && !it->second.walks && it->second.fails > 0 &&
-           now - it->second.heard_at < from_seconds(2 * d_config.max_transmission_s);
+           now - it->second.elsewhere_at < from_seconds(2 * d_config.max_transmission_s);
 }
 
 bool token_walk::heard_last(station_time end, address a) const

@@ -34,8 +34,8 @@ public:
     }
 
     // Reception
-    //! A D_PDU of \p a was received. \p ours: it shows that \p a knows tokens.
-    void heard(station_time now, address a, bool ours);
+    //! A D_PDU of \p a for \p to was received. \p ours: it shows that \p a knows tokens.
+    void heard(station_time now, address a, bool ours, address to);
     //! \p a sends data.
     void carried_data(station_time now, address a);
     //! A station calls another one, which may not answer, until \p end.
@@ -129,6 +129,8 @@ private:
     static constexpr uint8_t number_mask = 0x3f, invite_bit = 0x40, more_bit = 0x80;
     struct neighbour {
         station_time heard_at{};
+        // Sending to others than us, when last
+        station_time elsewhere_at = -std::chrono::hours(1);
         bool ours = false;                  // knows tokens
         bool walks = false;                 // has had this one, or another, it seems
         bool hands = false;                 // has handed one over, so it knows

@@ -109,7 +109,10 @@ void soft_links::check(station_time now)
         // repeats.
         const double late =
             p.link.caller && p.expedited.data_last ? called_patience_s : 0;
-        if (p.idle() && now - p.link.last_data >= from_seconds(limit + late)) {
+        // A caller that is heard has others to send to first.
+        const bool there = !p.link.caller && now - p.link.last_data < longest_doubt &&
+                           d_access.heard_since(now - from_seconds(limit), p.addr);
+        if (!there && p.idle() && now - p.link.last_data >= from_seconds(limit + late)) {
             d_node.log.trace(now, "idle link with " + p.addr.to_string());
             begin_break(now, p.addr, link_break_reason::no_more_data);
         }

@@ -49,7 +49,7 @@ void note_token(station_time now, const address& own, const d_pdu& d, token_walk
         if (c && c->type == c_pdu_type::link_request)
             walk.called(now + from_seconds(eot_unit_s * d.eot));
     }
-    walk.heard(now, d.src, ours || d.large);
+    walk.heard(now, d.src, ours || d.large, d.dst);
     if (carries_data(d))
         walk.carried_data(now, d.src);
     // Data without a call go to a station that has accepted a link.

@@ -73,14 +73,13 @@ std::optional<turns::start> turns::rules::next_of_holder(const turns& t)
                t.d_access.walk().left_s(p.addr) > 0 &&
                std::max(p.turn.ready_at, p.turn.not_before) <= from + longest_hold;
     };
-    // One after the other, from the peer after the last one on.
-    auto it = t.d_node.peers.upper_bound(t.d_last_peer);
-    for (size_t n = t.d_node.peers.size(); n > 0; --n, ++it) {
-        it = it == t.d_node.peers.end() ? t.d_node.peers.begin() : it;
-        if (usable(*it->second))
-            return start{ std::max(from, it->second->turn.ready_at), it->second.get() };
-    }
-    return next_listening(t, from);
+    peer* longest = nullptr; // served longest ago
+    for (const auto& [raw, p] : t.d_node.peers)
+        if (usable(*p) && (!longest || p->turn.served_at < longest->turn.served_at))
+            longest = p.get();
+    return longest
+               ? std::optional<start>({ std::max(from, longest->turn.ready_at), longest })
+               : next_listening(t, from);
 }
 
 peer* turns::rules::next_holder(const turns& t)

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <string>
+#include <tuple>
 
 namespace gr::hf::s5066 {
 
@@ -75,6 +76,20 @@ bool turns::outranked(const peer& p, station_time now) const
             return &q != &p && q.turn.ready_at <= now && urgency(q) > urgency(p) &&
                    has_data(q);
         });
+}
+
+// True if data as urgent can be sent to a peer served longer ago, and p has had its run.
+bool turns::others_wait(const peer& p, station_time now) const
+{
+    const bool runs =
+        d_last_served == p.addr.raw() &&
+        d_turn_at - d_run_since <= from_seconds(d_node.config.link_alternate_s);
+    return !runs &&
+           std::any_of(d_node.peers.begin(), d_node.peers.end(), [&](const auto& e) {
+               const peer& q = *e.second;
+               return q.turn.served_at < p.turn.served_at && granted(q) &&
+                      q.turn.ready_at <= now && urgency(q) >= urgency(p) && has_data(q);
+           });
 }
 
 bool turns::granted(const peer& p) const
@@ -162,7 +177,8 @@ std::optional<turns::start> turns::next() const
     station_time from = d_free_at;
     if (d_turn) {
         const bool owes = d_turn->ack_owed() || rules::control_waiting(*d_turn);
-        const bool others = long_run() || d_links.exclusive_wanted() || must_yield() ||
+        const bool others = others_wait(*d_turn, d_turn_at) ||
+                            d_links.exclusive_wanted() || must_yield() ||
                             outranked(*d_turn, d_turn_at);
         const bool paused =
             d_turn_at < d_turn->turn.not_before || d_carrier_since.has_value();
@@ -176,27 +192,26 @@ std::optional<turns::start> turns::next() const
     return best_from(from);
 }
 
-// Earliest start. Of several at the same time the most urgent, then the one after the
-// last served.
+// Earliest start. Of several at the same time the most urgent, then the one that was
+// served longest ago.
 std::optional<turns::start> turns::best_from(station_time from) const
 {
     std::optional<start> best;
-    const auto consider = [&](peer& p) {
+    for (const auto& [raw, q] : d_node.peers) {
+        peer& p = *q;
         const auto repeat = repeat_at(p);
         const bool now = sendable(p);
         if (!granted(p) || !(now || repeat))
-            return;
+            continue;
         const station_time ready =
             now ? p.turn.ready_at : std::max(p.turn.ready_at, *repeat);
         const station_time at = d_access.clear_at(std::max(from, ready), d_free_at);
-        if (!best || at < best->at || (at == best->at && urgency(p) > urgency(*best->to)))
+        const auto rank = [](station_time t, const peer& r) {
+            return std::tuple(t, -static_cast<int>(urgency(r)), r.turn.served_at);
+        };
+        if (!best || rank(at, p) < rank(best->at, *best->to))
             best = start{ at, &p };
-    };
-    const auto after = d_node.peers.upper_bound(d_last_peer);
-    for (auto it = after; it != d_node.peers.end(); ++it)
-        consider(*it->second);
-    for (auto it = d_node.peers.begin(); it != after; ++it)
-        consider(*it->second);
+    }
     return best;
 }
 
@@ -233,18 +248,11 @@ bool turns::must_yield() const
     return d_access.must_yield(d_turn_at, length_s);
 }
 
-bool turns::long_run() const
-{
-    return d_turn_at - d_run_since > from_seconds(d_node.config.link_alternate_s);
-}
-
-turns::kind turns::begin_own(station_time now, const peer& p)
+turns::kind turns::begin_own(station_time now, peer& p)
 {
     const bool yields = must_yield();
     const bool in_turn = d_turn == &p && now <= d_turn_at + d_access.guard_time() &&
                          !(yields && now >= d_free_at);
-    if (!in_turn || d_last_peer != p.addr.raw())
-        d_run_since = now;
     if (d_access.walk().exists()) {
         const bool answer = in_turn && (p.ack_owed() || rules::control_waiting(p));
         const kind k = rules::begin_with_token(*this, now, p, answer);
@@ -257,7 +265,8 @@ turns::kind turns::begin_own(station_time now, const peer& p)
     const bool short_call =
         p.link.calling() && (p.turn.silent > 0 || d_access.unknown_to_hidden());
     k.ask = !in_turn && p.link.made() && !p.arq.tx.idle() && d_access.unknown_to_hidden();
-    k.no_data = k.ask || (in_turn ? yields || outranked(p, now) : short_call);
+    k.no_data = k.ask || (in_turn ? yields || outranked(p, now) || others_wait(p, now)
+                                  : short_call);
     k.contended = !in_turn && !p.addr.is_group() && d_access.contended();
     if (d_access.walk().active() && (has_data(p) || !in_turn))
         d_access.walk().create(now);
@@ -267,7 +276,7 @@ turns::kind turns::begin_own(station_time now, const peer& p)
 
 void turns::rules::begin_transmission(turns& t,
                                       station_time now,
-                                      const peer& p,
+                                      peer& p,
                                       const kind& k,
                                       bool in_turn)
 {
@@ -276,7 +285,19 @@ void turns::rules::begin_transmission(turns& t,
     t.d_turn = nullptr;
     if (!t.d_node.config.full_duplex)
         t.d_waiting = nullptr;
-    t.d_last_peer = p.addr.raw();
+    if (in_turn && (k.no_data || !t.has_data(p)))
+        return;
+    // Two stations that call each other between dialogues of the same length would do so at
+    // the same time for ever: by chance one serves the same peer again.
+    const bool missed =
+        std::any_of(t.d_node.peers.begin(), t.d_node.peers.end(), [](const auto& e) {
+            return e.second->link.calling() && e.second->turn.silent > 0;
+        });
+    if (!missed || t.d_access.chance())
+        p.turn.served_at = now;
+    if (t.d_last_served != p.addr.raw())
+        t.d_run_since = now;
+    t.d_last_served = p.addr.raw();
 }
 
 void turns::end_own(station_time now, const transmission& tx)

@@ -92,7 +92,7 @@ public:
         bool more = false;      //!< more data wait
         bool invites = false;   //!< invite calls of stations that never get the token
     };
-    kind begin_own(station_time now, const peer& p);
+    kind begin_own(station_time now, peer& p);
     //! \p tx has ended.
     void end_own(station_time now, const transmission& tx);
     //! \p p did not answer our last transmission, \p tx.
@@ -131,7 +131,7 @@ private:
     bool granted(const peer& p) const;
     bool outranked(const peer& p, station_time now) const;
     bool must_yield() const;
-    bool long_run() const;
+    bool others_wait(const peer& p, station_time now) const;
     void note_run();
     station_time after_cut(station_time now, const transmission& tx) const;
 
@@ -159,8 +159,9 @@ private:
     reception d_reception;
     peer* d_waiting = nullptr; // must answer us
     station_time d_answer_by{};
-    uint32_t d_last_peer = 0;    // to alternate between peers
-    station_time d_run_since{};  // start of the present run of turns with d_last_peer
+    // Peer of our last transmissions that were not only answers, and since when.
+    uint32_t d_last_served = 0;
+    station_time d_run_since{};
     station_time d_token_at{};   // when what to do with the token was decided last
     kind d_kind;                 // of our last transmission, with a token
     unsigned d_cut_in_a_row = 0; // transmissions in a row that the radio did not send

@@ -21,11 +21,8 @@ struct turns::rules {
         return p.link.calling() && p.turn.silent >= starving_calls;
     }
     //! Start of a transmission to \p p, of which the kind is known.
-    static void begin_transmission(turns& t,
-                                   station_time now,
-                                   const peer& p,
-                                   const kind& k,
-                                   bool in_turn);
+    static void
+    begin_transmission(turns& t, station_time now, peer& p, const kind& k, bool in_turn);
     static bool tries_now(const turns& t);
     static station_time call_slot(const turns& t);
     static station_time invited_time(const turns& t);

@@ -81,7 +81,9 @@ struct turn_state {
     //! Unanswered transmissions since fair_since that had a fair chance of an answer.
     unsigned silent_fair = 0;
     station_time fair_since{}; //!< start of the first that counts
-    bool probe = false;        //!< the next transmission must be short
+    //! Start of our last transmission to it that was not only an answer.
+    station_time served_at = -std::chrono::hours(1);
+    bool probe = false;   //!< the next transmission must be short
     bool repeats = false; //!< data of its last transmission were lost, so it repeats them
     station_time ready_at{}; //!< no transmission before this
     station_time
