@@ -13,11 +13,13 @@
 /*! \brief Marks a function that is also compiled for processors with AVX2 and FMA. The
  *         loader chooses the variant.
  *  \details For the few loops in which the receiver spends its time. Loops in the
- *  compiler's own vectors need vector_loops.h.
+ *  compiler's own vectors need vector_loops.h. The loader tests the features of
+ *  x86-64-v3. With the name of a processor, such as haswell, it would choose the variant on
+ *  that model alone.
  */
 #if defined(HF_HAS_AVX2_CODE) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
-#define HF_VECTOR_CODE __attribute__((target_clones("arch=haswell", "default")))
+#define HF_VECTOR_CODE __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define HF_VECTOR_CODE
 #endif
