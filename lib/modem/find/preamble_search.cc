@@ -237,6 +237,8 @@ void preamble_search::score(pattern& p, int64_t position)
     else
         correlate(p, least);
     for (size_t q = 0; q < d_batch; ++q) {
+        if (!(d_top[q] > 0)) // the first look excludes most positions
+            continue;
         const double mean = mean_power(p, q);
         const auto s =
             mean > 1e-30

@@ -97,7 +97,8 @@ void best_offsets(const piece_rows& rows,
 
 inline bool any_exceeds(const piece_rows& rows, const offset_turns& turns, float limit)
 {
-    for (size_t q = 0; q < part; q += side)
+    for (size_t q = 0; q < part; q += side) {
+        lane_numbers over = {};
         for (size_t o = 0; o < turns.offsets; ++o) {
             const float *c = turns.cosine + o * turns.pieces,
                         *s = turns.sine + o * turns.pieces;
@@ -119,19 +120,25 @@ inline bool any_exceeds(const piece_rows& rows, const offset_turns& turns, float
                 const lanes d = x.cr - x.si, e = x.ci + x.sr;
                 const lanes plus = a * a + b * b, minus = d * d + e * e;
                 // The compiler vectorises the root over these arrays, not over lanes of a
-                // vector.
+                // vector, and only in a loop that it does not unroll first.
                 float root[2 * side];
                 HF_STORE(root, plus);
                 HF_STORE(root + side, minus);
+#pragma GCC unroll 1
                 for (size_t k = 0; k < 2 * side; ++k)
                     amplitude[k] += __builtin_sqrtf(root[k]);
             }
-            bool any = false;
-            for (size_t k = 0; k < 2 * side; ++k)
-                any |= amplitude[k] > limit;
-            if (any)
-                return true;
+            lanes at_plus, at_minus;
+            HF_LOAD(at_plus, amplitude);
+            HF_LOAD(at_minus, amplitude + side);
+            over |= (at_plus > limit) | (at_minus > limit);
         }
+        int any = 0;
+        for (size_t k = 0; k < side; ++k)
+            any |= over[k];
+        if (any != 0)
+            return true;
+    }
     return false;
 }
 

@@ -72,7 +72,11 @@ private:
         {
             constexpr double next =
                 2.5; // bins of a line, and of a difference of the mains
-            return distance > 0 && std::abs(std::remainder(k - line, distance)) < next;
+            if (!(distance > 0))
+                return false;
+            const double lines = (k - line) / distance;
+            const auto nearest = static_cast<double>(std::lrint(lines));
+            return std::abs(lines - nearest) * distance < next;
         }
     };
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "modem/front/fourier.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 // after complex, so that the transform takes std::complex
@@ -21,7 +22,8 @@ fftwf_complex* as_fftw(float* p) { return reinterpret_cast<fftwf_complex*>(p); }
 
 void fourier::release::operator()(float* p) const { fftwf_free(p); }
 
-fourier::fourier(size_t n) : d_n(n), d_data(fftwf_alloc_real(2 * n))
+fourier::fourier(size_t n)
+    : d_n(n), d_data(fftwf_alloc_real(2 * n)), d_copy(fftwf_alloc_real(2 * n))
 {
     static std::mutex mutex;
     // Never freed: threads may still transform while the program exits.
@@ -33,7 +35,7 @@ fourier::fourier(size_t n) : d_n(n), d_data(fftwf_alloc_real(2 * n))
         fftwf_make_planner_thread_safe();
         const auto plan = [&](int sign) {
             return fftwf_plan_dft_1d(static_cast<int>(n),
-                                     as_fftw(d_data.get()),
+                                     as_fftw(d_copy.get()),
                                      as_fftw(d_data.get()),
                                      sign,
                                      FFTW_ESTIMATE);
@@ -60,12 +62,14 @@ size_t fourier::length_for(size_t n)
 
 void fourier::forward() const
 {
-    fftwf_execute_dft(d_plans->forward, as_fftw(d_data.get()), as_fftw(d_data.get()));
+    std::copy_n(d_data.get(), 2 * d_n, d_copy.get());
+    fftwf_execute_dft(d_plans->forward, as_fftw(d_copy.get()), as_fftw(d_data.get()));
 }
 
 void fourier::backward() const
 {
-    fftwf_execute_dft(d_plans->backward, as_fftw(d_data.get()), as_fftw(d_data.get()));
+    std::copy_n(d_data.get(), 2 * d_n, d_copy.get());
+    fftwf_execute_dft(d_plans->backward, as_fftw(d_copy.get()), as_fftw(d_data.get()));
 }
 
 } // namespace gr::hf::kernel
