@@ -122,6 +122,45 @@ TEST(expected_words, known_callers_count_in_calls_only)
     }
 }
 
+// The conclusion of the first call is over when the second one starts.
+TEST(expected_words, a_known_caller_is_read_in_the_second_call_of_a_transmission)
+{
+    auto words = frame_to("JOE", "TOM");
+    for (const auto& w : frame_to("JOE", "SAM"))
+        words.push_back(w);
+    auto x = sent(words);
+    for (auto k = static_cast<size_t>(rate * (0.5 + 5 * word_s)); k < x.size(); ++k)
+        x[k] *= 0.45f;
+    size_t read = 0;
+    for (uint64_t seed = 1; seed <= 12; ++seed) {
+        const auto found = frames_of(
+            received(through(x, "awgn snr=-4", seed), 5000, knowing({ "SAM" })));
+        read += std::count(found.begin(), found.end(), "TO JOE TIS SAM");
+    }
+    EXPECT_GE(read, 7u); // 9 of 12. As a stranger: 4.
+}
+
+// A word after a lost one continues no address.
+TEST(expected_words, the_end_of_a_known_address_is_not_expected_after_a_lost_word)
+{
+    auto words = frame_to("JOE", "EDGAR");
+    words.insert(words.end() - 1, words.back());
+    auto x = sent(words);
+    const auto sample = [](size_t word) {
+        return static_cast<ptrdiff_t>(rate * (0.5 + static_cast<double>(word) * word_s));
+    };
+    std::fill(x.begin() + sample(3), x.begin() + sample(4), 0.0f);
+    for (auto s = x.begin() + sample(4); s != x.end(); ++s)
+        *s *= 0.36f;
+    size_t read = 0;
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+        const auto all =
+            texts(received(through(x, "awgn snr=-4", seed), 5000, knowing({ "EDGAR" })));
+        read += std::count(all.begin(), all.end(), "DATA:AR@");
+    }
+    EXPECT_LE(read, 4u); // 1 of 20. If it were expected: 9.
+}
+
 size_t
 answers_read(const std::vector<word>& words, double snr_db, const expected_words& e)
 {

@@ -155,6 +155,17 @@ TEST(ale_link, a_channel_that_stays_busy_is_left_out)
     EXPECT_TRUE(q.air.transmissions().empty());
 }
 
+TEST(ale_link, a_channel_that_was_busy_must_be_quiet_for_twt)
+{
+    station_pair p(scanning(1));
+    p.air.run(10s);
+    p.air.at(sam).busy(0, true, p.air.now());
+    p.air.run(15s);
+    p.air.at(sam).busy(0, false, p.air.now());
+    p.air.at(sam).call("JOE", "", p.air.now());
+    EXPECT_NEAR(p.until(sam, kind::transmit, 10s), 2, 0.02);
+}
+
 TEST(ale_link, a_lost_answer_leads_to_the_next_channel)
 {
     station_pair p(wide(2));
@@ -187,6 +198,26 @@ TEST(ale_link, a_lost_acknowledgement_is_repeated)
     p.air.run(p.air.now() + 2s);
     EXPECT_TRUE(p.linked(sam));
     EXPECT_EQ(p.air.of(sam, kind::linked).size(), 1u);
+}
+
+TEST(ale_link, an_acknowledgement_is_repeated_up_to_the_setting)
+{
+    for (const int repeats : { 0, 1, 3 }) {
+        auto s = scanning(1);
+        s.repeats = repeats;
+        link_medium air;
+        air.add(s, book("SAM"));
+        air.at(sam).call("JOE", "", air.now());
+        ASSERT_TRUE(air.run_until(sam, kind::transmit, 10s));
+        air.run(air.now() + 1300ms);
+        for (int answers = 0; answers < 6; ++answers) { // JOE reads nothing
+            air.send(0, plan_to("SAM", "JOE"));
+            air.run(air.now() + 4s);
+        }
+        EXPECT_EQ(air.at(sam).state(), link_state::linked);
+        // The call, an acknowledgement, its repetitions, and what JOE sent.
+        EXPECT_EQ(air.transmissions().size(), static_cast<size_t>(2 + repeats + 6));
+    }
 }
 
 TEST(ale_link, without_any_acknowledgement_both_ends_agree_within_twa)

@@ -134,6 +134,11 @@ TEST(link_keeper, a_move_without_an_answer_leads_back_and_waits)
     EXPECT_EQ(p.moves(sam), 1u);
     p.exchange(200s); // over ten minutes after the first move
     EXPECT_EQ(p.moves(sam), 2u);
+    std::vector<double> moved_s;
+    for (const auto& e : p.air.of(sam, kind::ended))
+        moved_s.push_back(to_seconds(e.at));
+    ASSERT_EQ(moved_s.size(), 2u);
+    EXPECT_NEAR(moved_s[1] - moved_s[0], 600, 15); // a turn every 10 s
 }
 
 // SAM and JOE are linked on channel 0 and exchange data. Nothing is known of the others.
@@ -251,6 +256,36 @@ TEST(link_keeper, a_twas_that_was_lost_does_not_strand_the_called_station)
     EXPECT_EQ(p.moves(sam), 1u);
     EXPECT_TRUE(p.linked(sam) && p.linked(joe));
     EXPECT_EQ(p.air.at(sam).channel(), p.air.at(joe).channel());
+}
+
+// The called station has data, too. Seconds until it calls after such an end of the link.
+double pause_of_the_called(link_reason why)
+{
+    kept_pair p;
+    p.link_on_0();
+    p.exchange(1s);
+    if (why == link_reason::peer)
+        p.air.at(sam).end(p.air.now());
+    else
+        p.air.at(joe).end(p.air.now(), why);
+    while (p.air.of(joe, kind::ended).empty())
+        p.step();
+    EXPECT_EQ(p.reason(joe, kind::ended), why);
+    const auto start = p.air.now();
+    while (p.texts().back() != "TO SAM TIS JOE" && p.air.now() < start + 60s) {
+        p.keepers[joe].update(p.wishes[joe], p.air.now());
+        p.step();
+    }
+    return to_seconds(p.air.now() - start);
+}
+
+TEST(link_keeper, the_called_station_leaves_the_next_call_to_its_peer_for_30_s)
+{
+    for (const auto why : { link_reason::peer, link_reason::silent }) {
+        EXPECT_GT(pause_of_the_called(why), 30) << to_string(why);
+        EXPECT_LT(pause_of_the_called(why), 33) << to_string(why);
+    }
+    EXPECT_LT(pause_of_the_called(link_reason::ours), 10);
 }
 
 TEST(link_keeper, a_channel_that_dies_at_once_is_left_after_two_waits)

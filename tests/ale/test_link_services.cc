@@ -117,6 +117,27 @@ TEST(ale_link_services, a_net_answers_in_slots)
         EXPECT_EQ(air.at(k).state(), link_state::scanning) << k;
 }
 
+// Tw from the end of a call to several stations, which TOM does not acknowledge, until JOE
+// gives up.
+double patience_after(const std::string& called)
+{
+    link_medium air;
+    air.add(scanning(1), book("JOE"));
+    air.run(1s);
+    air.send(0, plan_to(called, "TOM"));
+    EXPECT_TRUE(air.run_until(0, kind::failed, 120s));
+    EXPECT_EQ(air.transmissions().size(), 2u);
+    return (air.of(0, kind::failed).at(0).at - air.transmissions()[0].end) /
+           std::chrono::duration<double, station_time::period>(times::third);
+}
+
+// One slot more for the acknowledgement, then Tlww + Twr + Tt + 4 Trw = 21 Tw.
+TEST(ale_link_services, all_slots_pass_before_a_called_station_gives_up)
+{
+    EXPECT_NEAR(patience_after("NET"), 5 * 14 + 3 + 21, 0.1); // EDGAR has a word more
+    EXPECT_NEAR(patience_after("@@?"), 17 * 20 + 21, 0.1);
+}
+
 // The example of the standard (A.5.5.4.3.7): JOE calls BOB, EDGAR and SAMUEL.
 TEST(ale_link_services, a_group_answers_in_the_opposite_order)
 {

@@ -72,6 +72,34 @@ TEST(address_book, refuses_what_is_no_address)
                  std::invalid_argument);
 }
 
+TEST(address_book, numbers_have_limits)
+{
+    const auto names = [](size_t count) {
+        std::vector<std::string> all;
+        for (size_t k = 0; k < count; ++k)
+            all.push_back("S" + std::to_string(k));
+        return all;
+    };
+    const auto refused = [](const address_book& b) {
+        try {
+            b.check();
+        } catch (const std::invalid_argument&) {
+            return true;
+        }
+        return false;
+    };
+    for (const size_t count : { 0u, 1u, 20u, 21u })
+        EXPECT_EQ(refused({ names(count), {}, {} }), count == 0 || count == 21) << count;
+    for (const size_t count : { 0u, 1u, 100u, 101u })
+        EXPECT_EQ(refused({ { "JOE" }, { { "NET", names(count) } }, {} }),
+                  count == 0 || count == 101)
+            << count;
+    for (const int count : { -1, 0, 100, 101 })
+        EXPECT_EQ(refused({ { "JOE" }, {}, { { "SAM", count } } }),
+                  count < 0 || count == 101)
+            << count;
+}
+
 TEST(lqa_store, what_we_hear_is_told_apart_from_what_is_reported)
 {
     lqa_store store;
