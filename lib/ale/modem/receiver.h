@@ -5,6 +5,7 @@
 #include "ale/modem/frame_search.h"
 #include "ale/modem/soft_bits.h"
 #include "ale/modem/tone_rows.h"
+#include "ale/modem/word_meter.h"
 #include "ale/words/coding.h"
 #include "ale/words/expected_words.h"
 #include "radio/mixer.h"
@@ -162,7 +163,6 @@ private:
     void end_track();
     void restart_track(int64_t end);
     void measure(const place& p, rx_event& e) const;
-    float energy(int64_t first, size_t count, double hz) const;
     double start_of(int64_t end) const;
 
     receiver_limits d_limits;
@@ -175,8 +175,7 @@ private:
     frame_search d_frames;
     std::vector<word> d_called; // of expected_words, as d_callers
     std::vector<std::vector<word>> d_callers;
-    std::vector<std::complex<float>> d_samples; // the latest ones, a ring
-    int64_t d_sample_count = 0;
+    word_meter d_meter;
     std::optional<place> d_place;    // strongest of the latest rows
     std::optional<candidate> d_best; // of the latest word's length
     int64_t d_settled = 0;           // row at which d_best counts
