@@ -3,21 +3,19 @@
 #include "modem/burst_receiver.h"
 
 #include "modem/base/no_denormals.h"
-#include "modem/find/filter_choice.h"
+#include "modem/find/listened_families.h"
 #include "modem/find/preamble_clock.h"
 #include "modem/find/preamble_watch.h"
 #include "modem/find/resumption.h"
-#include "modem/front/carrier_canceller.h"
-#include "modem/front/impulse_blanker.h"
-#include "modem/front/moving_carriers.h"
 #include "modem/front/sample_buffer.h"
 #include "modem/incoming_message.h"
+#include "modem/input_cleaner.h"
+#include "modem/reception_events.h"
 #include "modem/track/burst_tracker.h"
 #include "waveform/family.h"
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <stdexcept>
 #include <string>
 
@@ -31,11 +29,6 @@ constexpr double quantum_s = 0.005;
 
 // Larger samples are corrupt; the square must stay a finite float.
 constexpr float largest_sample = 1e12f;
-
-// Above this missing share a sample is of no use to the canceller.
-constexpr float mostly = 0.5f;
-
-constexpr size_t max_events = 4096; // without polling, the oldest are dropped
 
 /* A preamble during a transmission takes over if that transmission had already ended. Its
  * last symbol with a certain signal may be this long before the preamble. */
@@ -61,73 +54,11 @@ constexpr double gap_s = 0.25;
 
 // The next preamble may start at once, and the search's own filter reaches back, samples.
 constexpr int64_t search_reach = 4 * symbol_grid::samples_per_symbol;
-
 // Most samples before the first symbol of a found preamble that are needed to read it.
 constexpr int64_t needed_before = 1024 * symbol_grid::samples_per_symbol;
 
 // A symbol ends half a symbol after its centre.
 constexpr double half_symbol = symbol_grid::samples_per_symbol / 2.0;
-
-symbol_grid grid_of(const listened_families& families)
-{
-    if (families.empty())
-        throw std::invalid_argument("burst_receiver: no family to listen for");
-    for (const family_reception* f : families)
-        if (f->symbol_rate_bd != families.front()->symbol_rate_bd)
-            throw std::invalid_argument("burst_receiver: families of " +
-                                        std::to_string(families.front()->symbol_rate_bd) +
-                                        " and " + std::to_string(f->symbol_rate_bd) +
-                                        " Bd, one bandwidth has one symbol rate");
-    return symbol_grid(families.front()->symbol_rate_bd);
-}
-
-std::vector<double> periods_of(const listened_families& families)
-{
-    std::vector<double> periods;
-    for (const family_reception* f : families)
-        periods.insert(periods.end(), f->periods_s.begin(), f->periods_s.end());
-    std::sort(periods.begin(), periods.end());
-    periods.erase(std::unique(periods.begin(), periods.end()), periods.end());
-    return periods;
-}
-
-// Removes bursts of noise and carriers of other stations, and undoes the filter of the radio.
-class cleaner
-{
-public:
-    cleaner(const symbol_grid& grid, const std::vector<double>& periods_s)
-        : filter(grid), d_blanker(grid.sample_rate()), d_steady(grid, periods_s),
-          d_moving(grid)
-    {
-    }
-
-    //! The next sample, and its missing share. What is ready is appended to \p out.
-    void push(std::complex<float> x, float missing, sample_buffer& out)
-    {
-        const auto y = d_blanker.push(x, missing);
-        if (!y)
-            return;
-        const auto [white, erased] = filter.push(y->value, y->erased);
-        const auto clean = d_steady.push(white, erased > mostly);
-        d_moving.push(erased > mostly ? white : clean, erased, d_steady.repeating(), out);
-    }
-
-    //! The next sample is sample \p next.
-    void restart(int64_t next)
-    {
-        d_blanker.restart();
-        filter.restart(next);
-        d_steady.restart();
-        d_moving.restart();
-    }
-
-    filter_choice filter;
-
-private:
-    impulse_blanker d_blanker;
-    carrier_canceller d_steady;
-    moving_carriers d_moving;
-};
 
 } // namespace
 
@@ -144,7 +75,7 @@ public:
 
     void push(const std::complex<float>* x, size_t n, const float* erased);
     void reset(uint64_t skipped);
-    std::optional<rx_event> poll();
+    std::optional<rx_event> poll() { return d_events.poll(); }
     void keep_details(bool wanted) { d_details = wanted; }
     bool receiving() const { return d_tracker != nullptr || d_ending; }
 
@@ -155,11 +86,6 @@ private:
     struct ending { // an end event, held until it is past on the air
         rx_end what;
         int64_t sample;
-    };
-
-    struct delivered { // of a transmission
-        bool any = false;
-        int64_t octets = 0, sure_octets = 0; // see rx_end
     };
 
     void work();
@@ -178,15 +104,14 @@ private:
     void end(rx_end_reason reason, double air_end);
     void end_with_marker(uint64_t marker);
     void forget_preambles_before(int64_t sample);
-    void raise_held();
-    void raise(rx_event e);
+    void raise(rx_event e) { d_events.raise(std::move(e), d_counters.samples); }
     void forget();
 
     rx_options d_options;
     bool d_details = false; // wanted
     uint64_t d_quantum;     // samples
     sample_buffer d_in;
-    cleaner d_cleaner;
+    input_cleaner d_cleaner;
     preamble_watch d_watch;
     std::optional<found_preamble> d_found;
     std::unique_ptr<burst_tracker> d_tracker;
@@ -196,9 +121,7 @@ private:
     std::optional<ending> d_ending;
     int64_t d_judged_after = 0;                // samples
     std::optional<incoming_message> d_message; // of the transmission
-    delivered d_given;                         // of it
-    std::vector<rx_event> d_held;              // blocks since the signal was last present
-    std::deque<rx_event> d_events;
+    reception_events d_events;
 };
 
 void burst_receiver::impl::push(const std::complex<float>* x,
@@ -300,18 +223,14 @@ void burst_receiver::impl::begin(acquired a)
     d_resumed_after = -1;
     d_judged_after = d_grid.samples(a.plan->judged_after_s);
     d_message.emplace(*a.waveform, a.snr_db);
-    d_held.clear();
-    d_given = {};
+    d_events.start();
     ++d_counters.starts;
     // Do not find the rest of this preamble as another one.
     d_watch.restart(static_cast<int64_t>(d_tracker->sample_of(0)));
     const auto first =
         static_cast<int64_t>(std::lround(d_tracker->sample_of(a.first_symbol)));
-    raise({ rx_start{ a.waveform->m, a.snr_db, a.frequency_hz, a.joined },
-            first,
-            0,
-            {},
-            nullptr });
+    const rx_start start{ a.waveform->m, a.snr_db, a.frequency_hz, a.joined };
+    raise({ start, first, 0, {}, nullptr });
 }
 
 std::unique_ptr<burst_tracker> burst_receiver::impl::tracker_of(const acquired& a) const
@@ -364,10 +283,7 @@ uint64_t burst_receiver::impl::drop_blocks_from(uint64_t block)
 {
     uint64_t bits = 0;
     for (; d_message->block() > block; d_message->step_back())
-        if (!d_held.empty()) {
-            bits += 8 * std::get<rx_octets>(d_held.back().what).octets.size();
-            d_held.pop_back();
-        }
+        bits += 8 * d_events.drop_last_held();
     return bits;
 }
 
@@ -376,7 +292,7 @@ void burst_receiver::impl::resume(const acquired& a)
     const description& d = d_message->waveform();
     const uint64_t first = (a.first_frame + d.frames_per_block - 1) / d.frames_per_block;
     const uint64_t dropped = drop_blocks_from(first);
-    raise_held();
+    d_events.raise_held(d_counters.samples);
     d_tracker.reset(); // its partner must not take it for the next one
     d_tracker = tracker_of(a);
     d_missed_from = d_tracker->last_good_symbol();
@@ -417,17 +333,15 @@ bool burst_receiver::impl::silent_after_marker() const
 void burst_receiver::impl::give_up(rx_end_reason reason, double air_end)
 {
     rx_octets rest = d_message->substitute();
-    if (const auto marker = d_message->finish(rest.octets); marker && d_held.empty()) {
+    if (const auto marker = d_message->finish(rest.octets);
+        marker && !d_events.holding()) {
         // A damaged marker with nothing after it: it was the end of its block.
         end_with_marker(*marker);
         return;
     }
-    if (!d_held.empty()) {
-        // The parser held this much; everything after the signal ended is noise.
-        rest.octets = std::get<rx_octets>(d_held.front().what).octets;
-        rest.octets.resize(
-            d_given.any ? std::min<size_t>(rest.octets.size(), eom_bits / 8) : 0);
-    }
+    // The parser held this much; everything after the signal ended is noise.
+    if (d_events.holding())
+        rest.octets = d_events.first_held(eom_bits / 8);
     if (!rest.octets.empty() && d_message->block() > 0)
         raise({ rest, static_cast<int64_t>(std::lround(air_end)), 0, {}, nullptr });
     ++(reason == rx_end_reason::lost ? d_counters.ends_lost : d_counters.ends_preempted);
@@ -454,22 +368,21 @@ void burst_receiver::impl::block(const received_block& b)
     // A block without a signal may be noise, so hold it.
     const bool hold = away && !marker && !limit && !d_options.give_noise;
     if (!hold)
-        raise_held();
-    d_given.any = d_given.any || !hold;
+        d_events.confirm(d_counters.samples);
     // Soft bits of a block without whole octets are wanted too.
     if (!e.octets.empty() || b.details) {
         rx_event all{
             e, static_cast<int64_t>(std::lround(begin)), 0, b.channel, b.details
         };
         if (hold)
-            d_held.push_back(std::move(all));
+            d_events.hold(std::move(all));
         else
             raise(std::move(all));
     }
     const description& d = d_message->waveform();
     const auto last = static_cast<int64_t>(d.block_end(d_message->block() - 1));
     if (!hold && good >= last - static_cast<int64_t>(d.block_symbols() / unseen_part))
-        d_given.sure_octets = d_given.octets;
+        d_events.sure();
     if (marker) {
         end_with_marker(*marker);
     } else if (limit) {
@@ -498,7 +411,7 @@ void burst_receiver::impl::end(rx_end_reason reason, double air_end)
     d_tracker.reset();
     d_resumption.reset();
     const bool whole = reason == rx_end_reason::eom || reason == rx_end_reason::limit;
-    d_ending = ending{ rx_end{ reason, t, whole ? d_given.octets : d_given.sure_octets },
+    d_ending = ending{ rx_end{ reason, t, d_events.octets(whole) },
                        static_cast<int64_t>(std::lround(air_end)) };
 }
 
@@ -512,23 +425,6 @@ void burst_receiver::impl::forget_preambles_before(int64_t sample)
     } else {
         d_watch.forget_before(sample);
     }
-}
-
-void burst_receiver::impl::raise_held()
-{
-    for (rx_event& e : d_held)
-        raise(std::move(e));
-    d_held.clear();
-}
-
-void burst_receiver::impl::raise(rx_event e)
-{
-    e.raised_at = d_counters.samples;
-    if (const auto* o = std::get_if<rx_octets>(&e.what))
-        d_given.octets += static_cast<int64_t>(o->octets.size());
-    d_events.push_back(std::move(e));
-    if (d_events.size() > max_events)
-        d_events.pop_front();
 }
 
 void burst_receiver::impl::forget()
@@ -547,15 +443,6 @@ void burst_receiver::impl::forget()
                 d_grid.samples(resumption::reach_s));
     d_in.drop_before(keep);
     d_cleaner.filter.forget_before(keep);
-}
-
-std::optional<rx_event> burst_receiver::impl::poll()
-{
-    if (d_events.empty())
-        return std::nullopt;
-    rx_event e = std::move(d_events.front());
-    d_events.pop_front();
-    return e;
 }
 
 void burst_receiver::impl::reset(uint64_t skipped)

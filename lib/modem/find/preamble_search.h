@@ -3,6 +3,7 @@
 #pragma once
 
 #include "modem/base/grid.h"
+#include "modem/find/listened_families.h"
 #include "modem/find/piece_correlator.h"
 #include "modem/find/search_loops.h"
 #include "modem/front/half_symbol_stream.h"
@@ -26,9 +27,6 @@ struct preamble_candidate {
     double frequency_hz = 0;
     float score = 0; //!< see search_pattern
 };
-
-//! Families that a receiver listens for at once. Each outlives the receiver.
-using listened_families = std::vector<const family_reception*>;
 
 /*! \brief Searches for the patterns of all families at once.
  *
