@@ -237,7 +237,10 @@ class Slow(mail_pair.Sink):
         return self.now
 
     def _take_time(self):
-        assert self.looks.acquire(timeout=20)  # the client waits for the reply
+        while self.looks.acquire(blocking=False):
+            pass
+        for _ in ("its wait for the reply begins", "it waits"):
+            assert self.looks.acquire(timeout=20)
         self.now += self.seconds
         while self.looks.acquire(blocking=False):
             pass

@@ -275,18 +275,18 @@ def test_a_lost_key_ends_the_transmission_and_the_next_one_is_soon(tmp_path, rig
 
 def test_a_station_that_cannot_keep_real_time_says_so(folder, environment, rig):
     log = folder / "busy.log"
+    stall = r"^ *\d+\.\d\d 1\.2\.0\.1 radio: playback ran empty for ([5-9]\d\d|\d{4}) ms.*"
     with running(station_file(folder, 1, rig), environment, log) as (_, process):
         def told_after_a_stall():
             process.send_signal(signal.SIGSTOP)
             time.sleep(1.5)  # far more than any buffer holds
             process.send_signal(signal.SIGCONT)
-            return "playback ran empty" in log.read_text()
+            return re.search(stall, log.read_text(), re.M)
 
         until(told_after_a_stall)
     # With the station's time; more than any buffer bridges, so that none is lengthened.
-    (line, *_) = [x for x in log.read_text().splitlines() if "playback ran empty" in x]
-    assert re.match(r" *\d+\.\d\d 1\.2\.0\.1 radio: playback ran empty for \d{3,4} ms", line)
-    assert "answers are" not in line
+    # A busy machine may have caused shorter ones before.
+    assert "answers are" not in re.search(stall, log.read_text(), re.M)[0]
 
 
 def test_zeros_for_lost_samples_are_told_to_the_modem():

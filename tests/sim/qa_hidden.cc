@@ -71,11 +71,11 @@ TEST(hidden, every_flow_gets_a_third_of_an_equal_share)
         // Two flows begin without meeting a third one
         { 8, "AB AC AD AE AF AG AH", "AB HA", 300, 0, 2 },
         // Two dialogues of the same length beside each other
-        { 6, "AB AC AD BF CE", "BF FB CA AC BA AB", 3600, 240, 1 },
+        { 6, "AB AC AD BF CE", "BF FB CA AC BA AB", 7200, 240, 1 },
         // A station that answers one peer between each two turns
-        { 6, "AB BC BD BE BF CE CF DE DF EF", "FD BF DB BC", 3600, 240, 1 },
+        { 6, "AB BC BD BE BF CE CF DE DF EF", "FD BF DB BC", 7200, 240, 1 },
         // A station known to nobody calls after an invitation
-        { 8, "AB AE BC BH CD CF EG", "AB HB EG", 3600, 240, 1 },
+        { 8, "AB AE BC BH CD CF EG", "AB HB EG", 7200, 240, 1 },
         // A neighbour that only answers
         { 7,
           "AB AC BC BE BF BG CD CE CG DE EF FG",

@@ -356,12 +356,8 @@ station_time channel_access::back_off(unsigned silent, bool later)
 {
     // The silence may be that of two stations that called each other: they never choose
     // the same slot. After a collision with others we draw among more slots each time.
-    // Until somebody was heard there may be dozens, which all began together, or two that
-    // call the same station.
-    const unsigned doublings = d_heard_at.empty()
-                                   ? std::clamp(silent - 1, silent > 1 ? 2u : 0u, 5u)
-                                   : std::min(silent - 1, 2u);
-    const unsigned pairs = 1u << doublings;
+    // Until somebody was heard there may be dozens, which all began together.
+    const unsigned pairs = 1u << std::min(silent - 1, d_heard_at.empty() ? 5u : 2u);
     const auto k = static_cast<unsigned>(d_random() % pairs);
     return 2 * (2 * k + (later ? 1u : 0u)) * shared_slot();
 }

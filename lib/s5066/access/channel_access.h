@@ -190,8 +190,6 @@ public:
     //! After silence number \p silent. \p later differs between two stations that call
     //! each other.
     station_time back_off(unsigned silent, bool later);
-    //! True in half of the cases.
-    bool chance() { return d_random() % 2 == 0; }
 
 private:
     struct rules;

@@ -1,6 +1,6 @@
 /* -*- c++ -*- */
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-// Turns while a token walks among stations of which some do not hear each other.
+// Turns among stations of which some do not hear each other: chance, and the token.
 #include "s5066/node/turns_rules.h"
 
 #include <algorithm>
@@ -42,6 +42,21 @@ bool turns::rules::tries_now(const turns& t)
     constexpr uint64_t mix = 0x9e3779b97f4a7c15; // 2^64 divided by the golden ratio
     const auto ticks = static_cast<uint64_t>(t.d_used_until.count());
     return ((ticks / 1000 + 1) * (t.d_node.config.own.raw() + 1) * mix >> 40) % 4 != 0;
+}
+
+// Two stations that call each other between dialogues of the same length would do so at the
+// same time for ever. So while calls fail, half of the turns do not count.
+void turns::rules::serve(turns& t, station_time now, peer& p)
+{
+    const auto& peers = t.d_node.peers;
+    const bool fails = std::any_of(peers.begin(), peers.end(), [](const auto& e) {
+        return e.second->link.calling() && e.second->turn.silent > 0;
+    });
+    if (!(p.link.made() && fails) || t.d_node.random() % 2 == 0)
+        p.turn.served_at = now;
+    if (t.d_last_served != p.addr.raw())
+        t.d_run_since = now;
+    t.d_last_served = p.addr.raw();
 }
 
 // A call that keeps failing follows the end of a transmission of others, since dialogues

@@ -84,7 +84,7 @@ bool turns::others_wait(const peer& p, station_time now) const
     const bool runs =
         d_last_served == p.addr.raw() &&
         d_turn_at - d_run_since <= from_seconds(d_node.config.link_alternate_s);
-    return !runs &&
+    return !runs && has_data(p) &&
            std::any_of(d_node.peers.begin(), d_node.peers.end(), [&](const auto& e) {
                const peer& q = *e.second;
                return q.turn.served_at < p.turn.served_at && granted(q) &&
@@ -285,19 +285,8 @@ void turns::rules::begin_transmission(turns& t,
     t.d_turn = nullptr;
     if (!t.d_node.config.full_duplex)
         t.d_waiting = nullptr;
-    if (in_turn && (k.no_data || !t.has_data(p)))
-        return;
-    // Two stations that call each other between dialogues of the same length would do so at
-    // the same time for ever: by chance one serves the same peer again.
-    const bool missed =
-        std::any_of(t.d_node.peers.begin(), t.d_node.peers.end(), [](const auto& e) {
-            return e.second->link.calling() && e.second->turn.silent > 0;
-        });
-    if (!missed || t.d_access.chance())
-        p.turn.served_at = now;
-    if (t.d_last_served != p.addr.raw())
-        t.d_run_since = now;
-    t.d_last_served = p.addr.raw();
+    if (!in_turn || (!k.no_data && t.has_data(p)))
+        serve(t, now, p);
 }
 
 void turns::end_own(station_time now, const transmission& tx)

@@ -24,6 +24,8 @@ struct turns::rules {
     static void
     begin_transmission(turns& t, station_time now, peer& p, const kind& k, bool in_turn);
     static bool tries_now(const turns& t);
+    //! A transmission to \p p that is not only an answer starts.
+    static void serve(turns& t, station_time now, peer& p);
     static station_time call_slot(const turns& t);
     static station_time invited_time(const turns& t);
     static station_time token_from(const turns& t);
