@@ -36,7 +36,7 @@ public:
     bool holding() const { return !d_held.empty(); }
     //! Raise the blocks that are held.
     void raise_held(uint64_t now);
-    //! The same, as a block with a signal follows.
+    //! Blocks that are held are raised, since one with a signal follows.
     void confirm(uint64_t now);
     //! Drop the latest block that is held. Returns its octets; 0: none is held.
     size_t drop_last_held();

@@ -28,7 +28,7 @@ void word_meter::push(const std::complex<float>* x, size_t n)
         d_samples[static_cast<size_t>(d_count++) % d_samples.size()] = x[k];
 }
 
-// Of \p count samples from \p first on, at a frequency relative to the middle tone.
+// Energy of \p count samples from \p first on, at a frequency relative to the middle tone.
 float word_meter::energy(int64_t first, size_t count, double hz) const
 {
     const double step = -2 * M_PI * hz / tone_row_sample_rate;

@@ -42,7 +42,8 @@ constexpr double lost_turns = 3;
 constexpr station_time first_pause = std::chrono::seconds(30);
 // An invitation ends the transmission that it is in.
 constexpr station_time last_d_pdu = std::chrono::seconds(4);
-// A station heard within this time after an invitation has understood it.
+// A station heard within this time after an invitation has understood it: two slots of 3 to 4
+// s, and its call.
 constexpr station_time invited_call = std::chrono::seconds(12);
 // Numbers between that of a lost token and its replacement.
 constexpr unsigned new_token = 16;

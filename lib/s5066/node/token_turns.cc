@@ -45,7 +45,7 @@ bool turns::rules::tries_now(const turns& t)
 }
 
 // Two stations that call each other between dialogues of the same length would do so at the
-// same time for ever. So while calls fail, half of the turns do not count.
+// same time for ever. So while calls fail, half of the turns in dialogues do not count.
 void turns::rules::serve(turns& t, station_time now, peer& p)
 {
     const auto& peers = t.d_node.peers;
