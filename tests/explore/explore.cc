@@ -41,7 +41,7 @@ int replay(const std::string& world, const std::string& text)
     for (const auto& v : o.violations) {
         std::printf("VIOLATION %s\n", v.c_str());
     }
-    std::printf("idle %.0f s after the last fault\n", o.quiet_s);
+    std::printf("idle %.0f s after the last fault and data\n", o.quiet_s);
     return o.violations.empty() ? 0 : 1;
 }
 

@@ -53,7 +53,7 @@ bool faulty_air::has(uint64_t number, fault_kind k, unsigned d_pdu) const
                               fault{ static_cast<unsigned>(number), k, d_pdu });
 }
 
-void faulty_air::happened() { d_last_fault = std::max(d_last_fault, d_time.now()); }
+void faulty_air::happened() { d_last_event = std::max(d_last_event, d_time.now()); }
 
 void faulty_air::in(station_time t, std::function<void()> f)
 {
@@ -160,6 +160,9 @@ void faulty_air::note(progress& p, size_t from, const s5066::d_pdu& d)
                       d.type == d_pdu_type::large_data_ack;
     if (c == c_pdu_type::link_request || c == c_pdu_type::link_break) {
         p.request = uint32_t(c) << 16 | d.non_arq.c_pdu_id;
+    }
+    if (data) {
+        happened();
     }
     p.asks = p.asks || data || p.request != 0;
 }

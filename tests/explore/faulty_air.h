@@ -40,8 +40,8 @@ public:
     //! A station has restarted, and cannot know yet who is on the air.
     void restarted(size_t station) { d_restarts[station] = d_time.now(); }
     const std::vector<transmission>& transmissions() const { return d_transmissions; }
-    //! When the last fault happened.
-    station_time last_fault() const { return d_last_fault; }
+    //! When the last fault happened, or the last data D_PDU went out.
+    station_time last_event() const { return d_last_event; }
     //! Mode of a transmission, and the number after that of its last data D_PDU.
     mode mode_of(uint64_t number) const { return d_progress[number].m; }
     uint16_t next_fsn(uint64_t number) const;
@@ -100,7 +100,7 @@ private:
     std::map<std::pair<size_t, size_t>, std::pair<unsigned, size_t>> d_links;
     size_t d_on_air = 0;
     bool d_lossy = false;
-    station_time d_last_fault{};
+    station_time d_last_event{};
 };
 
 } // namespace gr::hf::explore

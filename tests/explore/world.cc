@@ -155,11 +155,11 @@ private:
             d_time.run_until([this] { return d_idle; }, std::chrono::hours(2));
         outcome o;
         o.transmissions = d_air.transmissions();
-        o.quiet_s = to_seconds(d_time.now() - d_air.last_fault());
+        o.quiet_s = to_seconds(d_time.now() - d_air.last_event());
         o.violations = d_air.violations();
         if (!quiet || o.quiet_s > max_quiet_s) {
             o.violations.push_back("not idle " + std::to_string(int(o.quiet_s)) +
-                                   " s after the last fault");
+                                   " s after the last fault and data");
         }
         for (auto& f : d_flows) {
             const auto more = f->violations();

@@ -24,7 +24,7 @@ struct transmission {
 struct outcome {
     std::vector<transmission> transmissions;
     std::vector<std::string> violations; //!< empty: all invariants hold
-    double quiet_s = 0;   //!< from the last fault until both ends were idle, s
+    double quiet_s = 0;   //!< from the last fault or data until all were idle, s
     unsigned foreign = 0; //!< U_PDUs delivered that no client sent
 };
 
@@ -43,7 +43,9 @@ std::vector<std::string> worlds();
  *    four transmissions in a row must have got no answer;
  *  - everything else is delivered, unless the sender restarted and lost it. If the receiver
  *    restarts, the confirmation of its client can be lost;
- *  - within max_quiet_s after the last fault all links are down and all nodes idle;
+ *  - within max_quiet_s after the last fault, or the last data, all links are down and
+ *    all nodes idle. A called station keeps a link while its caller is heard, for example
+ *    with data for others;
  *  - a transmission that asks for an answer and that no fault touches is answered, and not
  *    repeated after the answer; no third station takes the time of the answer;
  *  - two stations that hear each other never start transmissions that overlap, but for
@@ -66,7 +68,7 @@ struct damage {
 //! As run(), and then one more U_PDU.
 damage run_hostile(const std::string& world, const schedule& s);
 
-//! Longest time from the last fault until everything is idle, s.
+//! Longest time from the last fault or data until everything is idle, s.
 constexpr double max_quiet_s = 900;
 
 } // namespace gr::hf::explore
