@@ -74,7 +74,7 @@ class Frames:
         while not self._closed.is_set():
             try:
                 with sis.Client(self._server) as client:
-                    client.bind(SAP, service=sis.service("non_arq"))
+                    client.bind(SAP, service=sis.service("non_arq"), end=self._closed)
                     self._client, last = client, ""
                     while not self._closed.is_set():
                         self._take(client.next(0.5))

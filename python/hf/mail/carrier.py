@@ -240,11 +240,14 @@ class Carrier(threading.Thread):
             try:
                 with sis.Client(self.server) as client:
                     self.client = client
-                    client.bind(self.sap, self.rank, sis.service(self.mode, order=self.order))
+                    client.bind(self.sap, self.rank, sis.service(self.mode, order=self.order),
+                                self._end)
                     failures = 0
                     while not self._end.is_set():
                         self._step(client)
             except Exception as error:  # of whatever kind: mail must go on
+                if self._end.is_set():
+                    break
                 failures += 1
                 known = isinstance(error, (sis.SisError, OSError))
                 self._lost(str(error) if known else repr(error), failures)

@@ -111,13 +111,15 @@ class Client:
         """False while the node asks us to send no data."""
         return self._flow.is_set()
 
-    def bind(self, sap: int, rank: int = 0, service: Any = None) -> int:
-        """Bind a SAP, 0 to 15. Returns the MTU. Raises SisError if the node refuses."""
+    def bind(self, sap: int, rank: int = 0, service: Any = None,
+             end: Optional[threading.Event] = None) -> int:
+        """Bind a SAP, 0 to 15. Returns the MTU. Raises SisError if the node refuses, or does not
+        answer before another thread sets end."""
         request = s5066.s_bind_request()
         request.sap, request.rank = sap, rank
         request.service = service if service is not None else _default_service()
         self._write(request)
-        answer = self._wait_for((s5066.s_bind_accepted, s5066.s_bind_rejected))
+        answer = self._wait_for((s5066.s_bind_accepted, s5066.s_bind_rejected), end)
         if answer is None:
             raise SisError(f"no answer to the bind of SAP {sap}")
         if isinstance(answer, s5066.s_bind_rejected):
@@ -198,10 +200,10 @@ class Client:
             raise SisError(f"the connection to the SIS server is lost: "
                            f"{error.strerror or error}") from None
 
-    def _wait_for(self, kinds: Tuple[type, ...]) -> Any:
+    def _wait_for(self, kinds: Tuple[type, ...], end: Optional[threading.Event]) -> Any:
         deadline = time.monotonic() + self._timeout
-        while time.monotonic() < deadline:
-            primitive = self.next(timeout=max(deadline - time.monotonic(), 0))
+        while time.monotonic() < deadline and not (end and end.is_set()):
+            primitive = self.next(timeout=min(max(deadline - time.monotonic(), 0), 0.2))
             if isinstance(primitive, kinds):
                 return primitive
         return None

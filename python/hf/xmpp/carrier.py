@@ -87,7 +87,7 @@ class Carrier(threading.Thread):
         while not self._end.is_set():
             try:
                 with sis.Client(self._server) as client:
-                    client.bind(self._sap, 0, sis.service("arq", order="in_order"))
+                    client.bind(self._sap, 0, sis.service("arq", order="in_order"), self._end)
                     failures, self.is_bound, self._client = 0, True, client
                     for way in self._ways.values():
                         way.again()
@@ -95,6 +95,8 @@ class Carrier(threading.Thread):
                     while not self._end.is_set():
                         self._step(client)
             except Exception as error:  # of whatever kind: chat must go on
+                if self._end.is_set():
+                    break
                 failures += 1
                 if failures == 1:
                     known = isinstance(error, (sis.SisError, OSError))
