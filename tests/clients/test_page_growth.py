@@ -39,16 +39,19 @@ def test_all_histories_of_a_running_station_end_at_their_bounds(small, tmp_path)
         assert last.state_octets < 1.5 * first.state_octets
 
 
-def message(kind, at, **more):
-    """A message of the status port of a modem."""
-    meta = {"type": kind, "now": int(at * 1e9), **more}
-    return pmt.cons(pmt.to_pmt(meta), pmt.make_u8vector(0, 0))
+def message(kind, at, profile=None, **more):
+    """A message of the status port of a modem. profile: a vector of floats, as a modem sends."""
+    meta = pmt.to_pmt({"type": kind, "now": int(at * 1e9), **more})
+    if profile is not None:
+        meta = pmt.dict_add(meta, pmt.intern("profile"), profile)
+    return pmt.cons(meta, pmt.make_u8vector(0, 0))
 
 
 def an_hour(status, log, counts, hour):
     """Messages of a busy station: a transmission and a reception each 20 s, a block each second.
     """
     symbols = pmt.cons(pmt.make_dict(), pmt.init_c32vector(256, [1 + 1j] * 256))
+    profile = pmt.init_f32vector(64, [0.1] * 64)
     for k in range(180):
         at = 3600.0 * hour + 20 * k
         status._on_status(message("tx_start", at, mode="4539-9600S"))
@@ -58,7 +61,7 @@ def an_hour(status, log, counts, hour):
             status._on_status(message("rx_octets", at + 7 + b, snr_db=20.5 + k / 100, quality=1.0))
             status._on_status(message("channel", at + 7 + b, doppler_hz=1.5 + k / 1000,
                                       delay_spread_ms=2.5, freq_offset_hz=0.1, coded_ber=0.01,
-                                      profile=[0.1] * 64))
+                                      profile=profile))
         status._on_block(symbols)
         status._on_status(message("rx_end", at + 18, reason="eom"))
         text = f"1.2.0.1>1.2.0.2 DATA-ONLY fsn {k} 1023 octets eot 35.0 @4539-600S".encode()
@@ -74,13 +77,10 @@ def an_hour(status, log, counts, hour):
 def test_a_day_of_messages_leaves_no_more_memory_than_a_few_hours():
     status, counts = snapshot.StatusWatch(), d_pdus.DPduCounts()
     log = watch.LogWatch(max_lines=snapshot.MAX_LINES)
-    an_hour(status, log, counts, 0)
-    an_hour(status, log, counts, 1)
-    an_hour(status, log, counts, 2)
     tracemalloc.start()
     try:
-        an_hour(status, log, counts, 3)  # whatever was kept before is not counted
-        an_hour(status, log, counts, 4)
+        for hour in range(5):  # bins hold 4 hours
+            an_hour(status, log, counts, hour)
         before = tracemalloc.get_traced_memory()[0]
         for hour in range(5, 25):
             an_hour(status, log, counts, hour)
