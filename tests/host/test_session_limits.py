@@ -405,7 +405,7 @@ def test_frames_have_a_client_of_their_own(monkeypatch):
         primitive.u_pdu = octets
 
     class Client(contextlib.nullcontext):
-        def bind(self, sap, service):
+        def bind(self, sap, service, end):
             calls.put((sap, service.mode))
 
         def next(self, timeout):
