@@ -219,7 +219,7 @@ void emulated_air::block(const signal_ptr& s,
                 const double ber = block_ber(p, *s, from, end);
                 add_errors(out,
                            noise ? 0.5 : ber,
-                           coded && !noise ? s5066::error_burst_bits : 1);
+                           coded && !noise ? s5066::error_burst_bits(s->m) : 1);
                 rx_octets e;
                 e.octets = std::move(out);
                 e.number = number;
