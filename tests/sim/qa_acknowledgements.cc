@@ -118,15 +118,15 @@ TEST(acknowledgements, are_short_on_a_clear_channel)
 }
 
 // Independent blocks with the errors measured on the Poor channel. At 3.9 dB, 1200 bit/s,
-// a quarter of the short ones is lost, and both kinds cost the same. Losses would then be
-// for nothing.
+// a quarter of the short ones is lost, and both kinds cost the same within 3 %. Losses would
+// then be for nothing.
 TEST(acknowledgements, are_not_lost_where_both_kinds_cost_the_same)
 {
     comparison c;
     for (uint64_t seed = 1; seed <= 3; ++seed) {
         c.add("4539-1200L", measured("poor", 3.9), measured("poor", 3.9), 5, seed);
     }
-    EXPECT_NEAR(c.all_short.goodput_bps / c.all_long.goodput_bps, 1, 0.015);
+    EXPECT_NEAR(c.all_short.goodput_bps / c.all_long.goodput_bps, 1, 0.035);
     EXPECT_GT(c.chosen.long_acks, 9 * c.chosen.short_acks);
     EXPECT_LT(10 * c.chosen.silent, c.all_short.silent);
     EXPECT_GT(c.chosen.goodput_bps, 0.97 * c.all_short.goodput_bps);

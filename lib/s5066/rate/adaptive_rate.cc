@@ -52,9 +52,6 @@ constexpr double climb_db = 6;
 constexpr double fade_db = 3;
 // The two directions differ if the SNR needed by the peer's advice and ours differs by more.
 constexpr double other_way_db = 6;
-// Cost of a lost answer: the timeout, and asking again.
-constexpr double lost_answer_s = 10;
-constexpr size_t ack_octets = 60;
 // Start when nothing is known: a rate in 3 kHz that works on most channels. In wider
 // bands the same waveform has a proportional rate at the same SNR.
 constexpr int first_bps = 600, first_hz = 3000;

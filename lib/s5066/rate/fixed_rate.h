@@ -9,10 +9,6 @@ namespace gr::hf::s5066 {
 //! The modes of the rate of \p data with shorter interleavers.
 std::vector<mode> shorter_interleavers(const mode& data);
 
-//! Modes for acknowledgements of \p data in the same standard and bandwidth, each at most
-//! half as fast as the one before.
-std::vector<mode> slower_acks(const mode& data);
-
 /*! \brief Uses one rate for data. For acknowledgements it uses the mode out of a few that
  *         costs the least time.
  *

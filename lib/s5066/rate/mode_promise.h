@@ -59,6 +59,11 @@ constexpr unsigned usual_window = 128, large_window = 32768;
 double
 windowed_transmission_s(double d_pdu_s, double lost, unsigned window = usual_window);
 
+//! Cost of a lost answer, s: the timeout, and asking again.
+constexpr double lost_answer_s = 10;
+//! Octets of an answer: an ACK with some selective acknowledgements.
+constexpr size_t ack_octets = 60;
+
 //! Segment lengths that are tried, in octets of user data; the last one is the longest
 //! allowed (C.3.2.10).
 constexpr std::array<size_t, 6> tried_segments = { 48, 96, 192, 384, 700, 1023 };
@@ -73,7 +78,7 @@ struct promise {
      *         tried_segments.
      *  \details Excluded are headers, lost D_PDUs, the turn after each longest
      *         transmission with its preambles and answer, and data that wait behind a gap
-     *         after ten minutes.
+     *         after half an hour.
      */
     std::array<double, tried_segments.size()> goodput_bps = {};
 };

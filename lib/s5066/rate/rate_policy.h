@@ -137,4 +137,8 @@ public:
  */
 mode default_ack_mode(const mode& data);
 
+//! Modes for acknowledgements of \p data in the same standard and bandwidth, each at most
+//! half as fast as the one before.
+std::vector<mode> slower_acks(const mode& data);
+
 } // namespace gr::hf::s5066
