@@ -128,6 +128,32 @@ TEST(adaptive_rate, falls_by_6_db_more_after_each_silence)
     }
 }
 
+// A peer that falls to a slower mode before it has advised anything hears no answer, although
+// it does not ask again: it calls (explore unequal 0S0,0X).
+TEST(adaptive_rate, a_peer_that_falls_did_not_hear_the_answer)
+{
+    policy p;
+    const auto answer = [&p] {
+        tx_context c;
+        c.peer = peer;
+        c.ack_only = true;
+        return p.choose({}, c);
+    };
+    p.on_reception({}, peer, heard("4539-600S"));
+    const mode first = answer();
+    p.on_reception({}, peer, heard("4539-75L"));
+    EXPECT_LE(needed_db(answer()), needed_db(first) - 6);
+    // In the same mode again it has heard it.
+    policy q;
+    q.on_reception({}, peer, heard("4539-600S"));
+    tx_context c;
+    c.peer = peer;
+    c.ack_only = true;
+    const mode before = q.choose({}, c);
+    q.on_reception({}, peer, heard("4539-600S"));
+    EXPECT_GE(needed_db(q.choose({}, c)), needed_db(before));
+}
+
 // Two of our transmissions were not heard, and then a slow mode was.
 TEST(adaptive_rate, the_first_transmission_after_a_fall_is_short)
 {

@@ -264,15 +264,15 @@ std::vector<mode> adaptive_rate_policy::within_reach(const station& s) const
 }
 
 // The next reception tells whether our last answer was heard: otherwise the peer asks
-// again.
+// again, or it falls to a slower mode without advice from us.
 void adaptive_rate_policy::note_answer(station& s, const reception& r)
 {
     if (!s.reaches_db)
         s.reaches_db = needed_db(r.m);
     if (!s.answered || !r.read)
         return;
-    s.answer_lost = r.again;
     const double answered_db = needed_db(*s.answered);
+    s.answer_lost = r.again || (!s.advised && needed_db(r.m) <= answered_db - fall_db);
     s.reaches_db = s.answer_lost ? std::min(answered_db - fall_db, needed_db(r.m))
                                  : std::max(*s.reaches_db, answered_db + climb_db);
 }
