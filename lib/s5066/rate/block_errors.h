@@ -17,7 +17,7 @@ namespace gr::hf::s5066 {
 /*! \brief Bit errors of a decoder come in bursts of this many bits, every second one
  *         wrong.
  *
- * Those of K = 9 have 16 wrong bits on average (5 to 14 transmissions each of six modes on
+ * Bursts of K = 9 have 16 wrong bits on average (5 to 14 transmissions each of six modes on
  * Poor at 2 dB: 10 to 27).
  */
 double error_burst_bits(const mode& m);
