@@ -73,8 +73,12 @@ double power_db_of(const mode& m) { return 10 * std::log10(kernel::mean_power(m)
  */
 double rounds_behind_gaps(double fresh, double lost)
 {
-    constexpr double least = 1e-3;
+    constexpr double euler = 0.5772, many = 0.5, least = 1e-3;
     const double q = std::clamp(lost, 1e-6, 1 - min_success), n = std::max(fresh, 1.0);
+    if (q > many) { // the sum below would be long
+        const double harmonic = (1 + 1 / n) * (std::log(n) + euler) - 1;
+        return std::max(harmonic / -std::log(q) - 0.5, q / (1 - q));
+    }
     double rounds = 0;
     for (double left = q, late = 1; late > least; left *= q) {
         const double arrived = 1 - left; // each of them after so many rounds
