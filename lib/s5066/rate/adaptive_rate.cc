@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 namespace gr::hf::s5066 {
 
@@ -230,8 +231,8 @@ std::optional<mode> adaptive_rate_policy::group_mode() const
 // and those that have reached it set the limit.
 double adaptive_rate_policy::answer_limit_db(const station& s)
 {
-    return s.advised && !s.answer_lost ? needed_db(*s.advised) - fade_db
-                                       : s.reaches_db.value_or(1e9);
+    return s.advised && !s.answer.lost ? needed_db(*s.advised) - fade_db
+                                       : s.answer.reaches_db.value_or(1e9);
 }
 
 // By how much the direction to the peer is better than the one from it, dB; 0 if they are
@@ -255,7 +256,7 @@ std::vector<mode> adaptive_rate_policy::answer_modes(const station& s) const
 
 std::vector<mode> adaptive_rate_policy::within_reach(const station& s) const
 {
-    const double limit_db = s.reaches_db.value_or(1e9);
+    const double limit_db = s.answer.reaches_db.value_or(1e9);
     std::vector<mode> list;
     for (const mode& m : modes_for(s).ladder)
         if (list.empty() || needed_db(m) <= limit_db)
@@ -264,17 +265,24 @@ std::vector<mode> adaptive_rate_policy::within_reach(const station& s) const
 }
 
 // The next reception tells whether our last answer was heard: otherwise the peer asks
-// again, or it falls to a slower mode without advice from us.
+// again, or it falls to a slower mode than before without advice from us.
 void adaptive_rate_policy::note_answer(station& s, const reception& r)
 {
-    if (!s.reaches_db)
-        s.reaches_db = needed_db(r.m);
-    if (!s.answered || !r.read)
+    answers& a = s.answer;
+    if (!a.reaches_db)
+        a.reaches_db = needed_db(r.m);
+    if (!r.read)
         return;
-    const double answered_db = needed_db(*s.answered);
-    s.answer_lost = r.again || (!s.advised && needed_db(r.m) <= answered_db - fall_db);
-    s.reaches_db = s.answer_lost ? std::min(answered_db - fall_db, needed_db(r.m))
-                                 : std::max(*s.reaches_db, answered_db + climb_db);
+    const auto before = std::exchange(a.heard, r.m);
+    if (!a.sent)
+        return;
+    const bool fell =
+        before && !s.advised && needed_db(r.m) <= needed_db(*before) - fall_db;
+    const double sent_db = needed_db(*a.sent);
+    a.lost = r.again || fell;
+    a.reaches_db = a.lost ? std::min(sent_db - fall_db, needed_db(r.m))
+                          : std::max(*a.reaches_db, sent_db + climb_db);
+    a.sent.reset();
 }
 
 // The best mode for much data is slow for a message that leaves its block almost empty.
@@ -297,7 +305,7 @@ mode adaptive_rate_policy::choose(station_time, const tx_context& c)
     if (c.ack_only && s.in.known() && c.silent_rounds == 0) {
         const auto& way = better_there_db(s) != 0 ? s.out : s.in;
         const mode m = way.soonest(answer_modes(s), ack_octets, lost_answer_s);
-        s.answered = m;
+        s.answer.sent = m;
         d_why = mode_reason::soonest;
         return m;
     }
@@ -344,7 +352,6 @@ void adaptive_rate_policy::on_reception(station_time, address peer, const recept
 {
     station& s = of(peer);
     note_answer(s, r);
-    s.answered = r.read ? std::nullopt : s.answered;
     if (r.read)
         s.in.on_blocks(r.m, r.block_snr_db, r.doppler_hz);
     s.in.on_d_pdus(r.m, r.good_d_pdus, r.lost_d_pdus, r.d_pdu_octets);

@@ -50,6 +50,14 @@ private:
         // Receptions before a try, doubled by each failed try.
         unsigned whole_before_try = 1;
     };
+    // Our answers, and how well they are heard.
+    struct answers {
+        std::optional<mode> sent;  // mode of our answer since the last reception
+        std::optional<mode> heard; // mode of the last reception that was read
+        // Modes that need at most this SNR arrive there (mode_promises::needed_db()).
+        std::optional<double> reaches_db;
+        bool lost = false; // our last answer was not heard
+    };
     struct station {
         explicit station(unsigned window) : in(window), out(window) {}
 
@@ -67,11 +75,8 @@ private:
         std::optional<mode> proven; // mode of the last data that were acknowledged
         // That mode before a silence, until a second transmission since then arrived.
         std::optional<mode> fell_from;
-        unsigned since_fall = 0;      // acknowledged transmissions
-        std::optional<mode> answered; // mode of our answer since the last reception
-        // Modes that need at most this SNR arrive there (mode_promises::needed_db()).
-        std::optional<double> reaches_db;
-        bool answer_lost = false;   // our last answer was not heard
+        unsigned since_fall = 0; // acknowledged transmissions
+        answers answer;
         failed_modes failed;        // of those received
         failed_modes failed_there;  // of those sent
         std::optional<mode> wanted; // our advice to the peer
