@@ -105,12 +105,13 @@ void soft_links::call(station_time now, peer& p)
 {
     if (count() >= d_node.config.max_links && p.link.none() && !p.link.wants_exclusive)
         make_room(now);
+    const bool again = p.link.made(); // to upgrade it
     p.link.call(now, d_node.ids.expedited());
     p.turn.forget_silence();
     p.reset.end();
     p.reset.in_sync();
     p.new_connection();
-    p.arq.use_numbers(offers_large(p));
+    p.arq.use_numbers(offers_large(p) && (again || !adapts_in_3_khz()));
     d_node.log.trace(now,
                      "calling " + p.addr.to_string() +
                          (p.link.wants_exclusive ? " for an exclusive link" : "") +
@@ -131,6 +132,7 @@ void soft_links::made(station_time now, peer& p, bool exclusive)
     ++d_node.stats.links_made;
     ++p.arq.numberings;
     d_node.stats.links_large += p.arq.large ? 1 : 0;
+    d_node.modes.policy->on_window(p.addr, promises_large(p));
     p.management.extensions_announced = 0;
     d_node.log.trace(now,
                      std::string(exclusive ? "exclusive link" : "link") + " with " +

@@ -33,6 +33,7 @@ struct physical_link {
     //! C_PDU ID of the request that made the link.
     std::optional<uint16_t> heard_request_id;
     bool takes_large = false; //!< its last link control announced large windows
+    bool reads_5069 = false;  //!< and showed that it reads STANAG 5069 in 3 kHz
     std::optional<uint16_t>
         ended_request_id; //!< of the request that made the last link, now ended
     //! Until the peer shows that it has received our acceptance.
