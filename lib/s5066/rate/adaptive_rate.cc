@@ -276,11 +276,9 @@ void adaptive_rate_policy::note_answer(station& s, const reception& r)
     const auto before = std::exchange(a.heard, r.m);
     if (!a.sent)
         return;
-    const bool fell =
-        before && !s.advised && needed_db(r.m) <= needed_db(*before) - fall_db;
-    const double sent_db = needed_db(*a.sent);
-    a.lost = r.again || fell;
-    a.reaches_db = a.lost ? std::min(sent_db - fall_db, needed_db(r.m))
+    const double sent_db = needed_db(*a.sent), now_db = needed_db(r.m);
+    a.lost = r.again || (before && !s.advised && now_db <= needed_db(*before) - fall_db);
+    a.reaches_db = a.lost ? std::min(sent_db - fall_db, now_db)
                           : std::max(*a.reaches_db, sent_db + climb_db);
     a.sent.reset();
 }
@@ -330,11 +328,9 @@ bool adaptive_rate_policy::proven(const station& s, const mode& m)
 double adaptive_rate_policy::longest_s(const tx_context& c) const
 {
     const auto it = d_stations.find(c.peer.raw());
-    const bool known =
-        it != d_stations.end() && (it->second.advised || it->second.out.known());
     if (c.peer.is_group())
         return max_eot_s;
-    if (!known)
+    if (it == d_stations.end() || !(it->second.advised || it->second.out.known()))
         return first_s;
     const station& s = it->second;
     if (proven(s, s.last)) {

@@ -66,7 +66,17 @@ double shape_of(double bursts, double bad)
     return std::sqrt(low * high);
 }
 
-double power_db_of(const mode& m) { return 10 * std::log10(kernel::mean_power(m)); }
+// Computed once for each mode: every table asks it of the modes of its answers.
+double power_db_of(const mode& m)
+{
+    static std::mutex guard;
+    static std::map<std::string, double> known_db;
+    const std::lock_guard<std::mutex> lock(guard);
+    const auto [found, fresh] = known_db.try_emplace(m.to_string());
+    if (fresh)
+        found->second = 10 * std::log10(kernel::mean_power(m));
+    return found->second;
+}
 
 /* Rounds that data wait until all fresh D_PDUs of their transmission up to their own have
  * arrived, on average: the largest of as many geometrically distributed numbers, less 1.
