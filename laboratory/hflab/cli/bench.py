@@ -199,16 +199,15 @@ def speed(seconds: float, wideband: bool, chain: bool) -> None:
 @command.command()
 @click.option("--seconds", default=30.0, show_default=True, help="Duration of each signal, s.")
 def interferers(seconds: float) -> None:
-    """What interferers cost 3200S at 12 dB and 9600S at 25 dB, at -10 to +20 dB.
+    """What interferers, radios and codecs cost 3200S at 12 dB and 9600S at 25 dB.
 
     Each cell has the share of octets that were right, and the speed of the receiver as a
     multiple of real time (processor time, 12 s of silence after the signal included).
     """
     from ..receiver import interferers as measure
-    cases = [(mode, kind, level) for mode in measure.MODES for kind in measure.KINDS
-             for level in measure.LEVELS_DB]
+    cases = list(measure.cases())
     rows = watched((measure.measure(*case, seconds) for case in cases), len(cases),
-                   lambda row: f"{row.mode}, {row.kind}")
+                   lambda row: f"{row.mode}, {row.kind} {row.level}")
     print(measure.table(rows))
 
 
