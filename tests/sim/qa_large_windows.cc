@@ -175,7 +175,7 @@ TEST(large_windows, rate_adaptation_cuts_the_window_again)
 
 namespace {
 
-//! 800 kB between adaptive stations in 3 kHz without fading.
+//! Bulk data between adaptive stations in 3 kHz without fading.
 struct adaptive_in_3_khz {
     adaptive_in_3_khz(double snr_db, const std::string& mode_b, double seconds)
         : net(with_large(1, true, "auto"), with_large(2, true, mode_b), path(snr_db))

@@ -481,7 +481,7 @@ TEST_P(trial, reaches_its_share_of_the_oracle)
 }
 
 // The oracle knows the fading of the next minute, and the best of 78 modes for it. It reads
-// the same table of block errors, and no window bounds it. Of the 22 modes of 4539 alone,
+// the same table of block errors, and the usual window bounds it. Of the 22 modes of 4539 alone,
 // auto:4539 reaches 91.5 % on Poor and 93.9 % on Moderate.
 INSTANTIATE_TEST_SUITE_P(
     channels,

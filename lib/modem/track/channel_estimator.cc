@@ -12,6 +12,11 @@ namespace gr::hf::kernel {
 
 namespace {
 
+/* Least load of the equations, over their largest diagonal element: they are summed and
+ * solved in float, whose rounding is 6e-8. Without it 6 of 8 transmissions of
+ * 5069-48k-240000US at 70 dB lost blocks, with 4e-7 to 5e-5 none. */
+constexpr float rounding = 4e-7f;
+
 using value = std::complex<float>;
 
 // Functions of the series at \p x from its centre, see channel_estimator.
@@ -60,6 +65,31 @@ void add_terms(const std::vector<std::vector<value>>& sum,
                     solver.add(m * s + a, l * s + b, v * (scale[a] * scale[b]));
                 }
         }
+}
+
+// Load of the diagonal: the noise, or what rounding needs. Returns the number of unknowns
+// that the observations tell.
+double add_load(const std::vector<std::vector<value>>& sum,
+                size_t terms,
+                const std::vector<float>& scale,
+                float noise,
+                hermitian_solver& solver)
+{
+    const size_t s = scale.size();
+    const auto own = [&](size_t m, size_t a) {
+        return sum[m * terms + m][a * s + a].real() * scale[a] * scale[a];
+    };
+    float largest = 0;
+    double freedom = 0;
+    for (size_t a = 0; a < s; ++a)
+        largest = std::max(largest, own(0, a));
+    const float load = std::max(noise, rounding * largest);
+    for (size_t m = 0; m < terms; ++m)
+        for (size_t a = 0; a < s; ++a) {
+            freedom += own(m, a) / (own(m, a) + load);
+            solver.add(m * s + a, m * s + a, load);
+        }
+    return freedom;
 }
 
 // Rows of an observation without the known signal, referred to the expected carrier.
@@ -344,13 +374,7 @@ void channel_estimator::solve(const half_symbol_stream& y,
         }
     }
     add_terms(sum, terms, scale, d_solver);
-    d_freedom = 0;
-    for (size_t m = 0; m < terms; ++m)
-        for (size_t a = 0; a < s; ++a) {
-            const float own = sum[m * terms + m][a * s + a].real() * scale[a] * scale[a];
-            d_freedom += own / (own + noise);
-            d_solver.add(m * s + a, m * s + a, noise);
-        }
+    d_freedom = add_load(sum, terms, scale, noise, d_solver);
     d_solver.solve();
     d_theta.assign(terms * s, 0);
     for (size_t k = 0; k < s * terms; ++k)

@@ -132,7 +132,6 @@ void soft_links::made(station_time now, peer& p, bool exclusive)
     ++d_node.stats.links_made;
     ++p.arq.numberings;
     d_node.stats.links_large += p.arq.large ? 1 : 0;
-    d_node.modes.policy->on_window(p.addr, promises_large(p));
     p.management.extensions_announced = 0;
     d_node.log.trace(now,
                      std::string(exclusive ? "exclusive link" : "link") + " with " +

@@ -87,7 +87,6 @@ private:
     unsigned exclusive_links() const;
     bool adapts_in_3_khz() const;
     bool offers_large(const peer& p) const;
-    bool promises_large(const peer& p) const;
     bool upgrade_due(const peer& p, const gr::hf::mode& last) const;
     void make_room(station_time idle_since);
     unsigned tries_until_gone(station_time now, const peer& p) const;

@@ -31,14 +31,8 @@ void soft_links::note_window(peer& p, uint16_t shown)
     const uint16_t window = without_modes(shown);
     p.link.takes_large = window == has_large_window || window == large_window_mark;
     p.link.reads_5069 = modes_shown(shown).of_5069;
+    d_node.modes.policy->on_window(p.addr, offers_large(p));
     d_node.modes.policy->on_modes_read(p.addr, modes_shown(shown));
-}
-
-// In 3 kHz large windows are for the fast modes alone, so only a link with them promises
-// anything. In wider bands nearly all modes need them.
-bool soft_links::promises_large(const peer& p) const
-{
-    return adapts_in_3_khz() ? p.arq.large : offers_large(p);
 }
 
 bool soft_links::adapts_in_3_khz() const

@@ -48,8 +48,8 @@ enum class curve_source {
 /*! \brief Measured block errors of one channel: curves over SNR, one for each mode.
  *
  * Between points the share of bad blocks follows a normal distribution, the usual shape
- * of a code's edge, and the bit error rate inside them falls by equal factors. Above the last point it stays constant. From 2 dB below the first one
- * all blocks are bad.
+ * of a code's edge, and the bit error rate inside them falls by equal factors. Above the
+ * last point both stay constant. From 2 dB below the first one all blocks are bad.
  *
  * A mode without a curve uses that of its rate and bandwidth with the nearest
  * interleaver. Without that, the curve is derived:

@@ -110,10 +110,6 @@ reception_plan plan_of(const waveform_row& w)
     p.finds_paths = true;
     // Level steps confuse QAM amplitudes.
     p.follows_level = true;
-    /* Below -40 dB the model is inexact: 6 of 8 transmissions of 240000US at 70 dB, and 4 of
-     * 12 transfers at 40 dB between two stations, lost blocks with the limit of -50 dB, none
-     * with this one. */
-    p.estimator.min_noise = 1e-4f;
     p.look_ahead = dense ? static_cast<size_t>(std::ceil(0.24 / frame_s)) : 2;
     return p;
 }
