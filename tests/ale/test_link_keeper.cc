@@ -331,6 +331,22 @@ TEST(link_keeper, a_carrier_of_the_peer_keeps_the_channel)
     EXPECT_TRUE(p.air.of(sam, kind::ended).empty());
 }
 
+TEST(link_keeper, without_a_number_of_waits_only_silence_counts)
+{
+    auto settings = kept_pair::without_trials();
+    settings.unanswered = 0;
+    kept_pair p(settings);
+    p.link_on_0();
+    p.exchange(20s);
+    for (auto& k : p.keepers) {
+        k.keyed(true, p.air.now());
+        k.keyed(false, p.air.now());
+    }
+    EXPECT_LT(p.die(40s), 0); // silence counts from 60 s on
+    EXPECT_TRUE(p.air.of(sam, kind::ended).empty());
+    EXPECT_TRUE(p.air.of(joe, kind::ended).empty());
+}
+
 TEST(link_keeper, a_peer_that_was_never_heard_in_the_link_keeps_the_channel)
 {
     kept_pair p;

@@ -225,6 +225,26 @@ TEST(ale_link_services, messages_arrive_once)
     EXPECT_TRUE(p.linked(joe));
 }
 
+TEST(ale_link_services, a_call_of_the_peer_replaces_only_our_own_call_to_it)
+{
+    station_pair p(wide(1));
+    const auto now = p.air.now();
+    p.air.at(joe).call("BOB", "", now); // is not there; the others wait
+    p.air.at(joe).call("SAM", "", now);
+    p.air.at(joe).call("SAM", "QSL", now);
+    p.air.at(joe).call("EDGAR", "", now);
+    p.air.at(sam).call("JOE", "", now);
+    ASSERT_GE(p.until(joe, kind::linked, 60s), 0);
+    p.air.run(p.air.now() + 2s);
+    p.air.at(sam).end(p.air.now());
+    p.air.run(p.air.now() + 120s);
+    EXPECT_EQ(p.air.of(sam, kind::linked).size(), 2u); // its own call, and the message
+    ASSERT_EQ(p.air.of(sam, kind::message).size(), 1u);
+    EXPECT_EQ(p.air.of(sam, kind::message)[0].action.text, "QSL");
+    const auto texts = p.texts();
+    EXPECT_GT(std::count(texts.begin(), texts.end(), "TO EDGAR TIS JOE"), 0);
+}
+
 TEST(ale_link_services, reports_reach_the_other_end)
 {
     auto s = scanning(1);

@@ -59,6 +59,23 @@ TEST(ale_settings, each_name_sets_its_own_value)
     }
 }
 
+// The limits that station files rely on.
+TEST(ale_settings, limits_are_those_of_the_manual)
+{
+    const std::map<std::string, std::pair<double, double>> limits{
+        { "tune_s", { 0, 20 } },        { "idle_s", { 5, 3600 } },
+        { "silence_s", { 10, 3600 } },  { "unanswered", { 0, 20 } },
+        { "sounding_s", { 0, 86400 } }, { "trials", { 0, 1 } },
+        { "rounds", { 0, 20 } },        { "repeats", { 0, 3 } },
+        { "report", { 0, 1 } },         { "accept", { 0, 1 } },
+    };
+    for (const auto& info : describe_link_settings()) {
+        ASSERT_EQ(limits.count(info.name), 1u) << info.name;
+        EXPECT_EQ(std::make_pair(info.least, info.most), limits.at(info.name))
+            << info.name;
+    }
+}
+
 TEST(ale_settings, what_is_not_allowed_is_named)
 {
     for (const auto& info : describe_link_settings()) {

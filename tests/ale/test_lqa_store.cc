@@ -26,6 +26,16 @@ TEST(lqa_store, orders_channels_by_both_directions)
     EXPECT_FALSE(store.score("SAM", 1, now));
 }
 
+TEST(lqa_store, equal_channels_keep_their_order)
+{
+    lqa_store store;
+    const station_time now = std::chrono::seconds(10);
+    EXPECT_EQ(store.order("JOE", 4, now), (channels{ 0, 1, 2, 3 }));
+    store.heard("JOE", 1, 12, now);
+    store.heard("JOE", 3, 12, now);
+    EXPECT_EQ(store.order("JOE", 5, now), (channels{ 1, 3, 0, 2, 4 }));
+}
+
 TEST(lqa_store, forgets_after_an_hour)
 {
     lqa_store store;
