@@ -180,3 +180,16 @@ TEST(readings, no_false_choice_in_fading_and_below_the_threshold)
     EXPECT_GT(right[0], 20u);
     EXPECT_GE(right[1] + 3, right[0]);
 }
+
+// In a fade the soft bits are too sure of themselves.
+TEST(readings, a_fade_at_the_start_proves_no_other_reading)
+{
+    for (const unsigned wid : { 11, 12 })
+        for (uint64_t seed = 1; seed <= 25; ++seed) {
+            const mode m = mode::parse(mode_name(wid, "S"));
+            const double db = awgn_db[wid] - 4;
+            const auto r = sent_and_received(m, "good " + snr(db), 1000 * wid + seed);
+            EXPECT_EQ(r.reading, waveform_reading::standard)
+                << m.to_string() << " seed " << seed;
+        }
+}

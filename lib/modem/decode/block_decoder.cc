@@ -111,21 +111,25 @@ void block_decoder::soft_output(const std::vector<float>& soft,
         posterior[i] = d_posterior[d_pair_index[i]];
 }
 
-double block_decoder::likelihood(const std::vector<float>& soft)
+code_fit block_decoder::fit(const std::vector<float>& soft)
 {
+    code_fit f;
     if (!d_d.code.tail_biting)
-        return 0;
+        return f;
     to_pairs(soft);
     std::vector<uint8_t> bits, coded;
     d_viterbi.decode_tail_biting(d_pairs.data(), d_d.input_bits, bits);
     d_encoder.encode(bits.data(), bits.size(), coded);
-    double sum = 0;
     for (size_t i = 0; i < soft.size(); ++i) {
-        const double agrees = coded[d_pair_index[i]] != 0 ? -soft[i] : soft[i];
+        const double ratio =
+            std::clamp<double>(soft[i], -code_fit::most_of_one, code_fit::most_of_one);
+        const double agrees = coded[d_pair_index[i]] != 0 ? -ratio : ratio;
+        const double contradicts = std::min(agrees, 0.0);
         // log(2 / (1 + exp(-x))), without overflow
-        sum += std::min(agrees, 0.0) + std::log(2 / (1 + std::exp(-std::abs(agrees))));
+        f.likelihood += contradicts + std::log(2 / (1 + std::exp(-std::abs(agrees))));
+        f.variance += contradicts * contradicts;
     }
-    return sum;
+    return f;
 }
 
 decoded_block block_decoder::decode(const std::vector<float>& soft,

@@ -30,6 +30,24 @@ struct decoded_block {
     std::vector<float> pairs;
 };
 
+//! How well soft values fit one hypothesis.
+struct code_fit {
+    //! No symbol or bit contradicts by more: in a fade some ratios are far too large.
+    static constexpr double most_of_one = 6;
+
+    double likelihood = 0; //!< logarithm, over that of independent random bits
+    //! Sum of the squares of what contradicts the hypothesis: by so much chance moves the
+    //! likelihood of a hypothesis that is wrong.
+    double variance = 0;
+
+    code_fit& operator+=(const code_fit& o)
+    {
+        likelihood += o.likelihood;
+        variance += o.variance;
+        return *this;
+    }
+};
+
 /*! \brief Converts soft bits of interleaver blocks to user bits: de-interleave, combine
  *         repetitions, fill in punctured bits, Viterbi. The description must outlive it.
  */
@@ -53,11 +71,10 @@ public:
      */
     void soft_output(const std::vector<float>& soft, std::vector<float>& posterior);
 
-    /*! \brief Log-likelihood of a block's soft bits if they are the best code word's, over
-     *         that of independent random bits.
+    /*! \brief How well a block's soft bits fit the best code word.
      *  \details Compares readings of the same block; tail-biting codes only, others give 0.
      */
-    double likelihood(const std::vector<float>& soft);
+    code_fit fit(const std::vector<float>& soft);
 
 private:
     void to_pairs(const std::vector<float>& soft);

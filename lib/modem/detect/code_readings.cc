@@ -12,38 +12,46 @@ namespace {
 // Lead of another reading's log-likelihood at which it is taken, and at which the readings
 // are no longer compared.
 constexpr double min_lead = 12, clear_lead = 40;
+// And this many deviations of what chance does if neither fits: in a fade the ratios are too
+// large, and chance alone leads by more than that. What contradicts the better one shows it.
+constexpr double min_deviations = 5;
 // Blocks that are compared at most.
 constexpr size_t max_blocks = 64;
 
 // Of an estimate from the point of label \p l, in variances of its error.
 float distance(const constellation& c,
                size_t l,
-               const cell& data,
+               uint8_t scrambling,
                const symbol_estimate& e)
 {
-    return std::norm(e.value - c.point(static_cast<uint8_t>(l), data.value)) / e.error;
+    return std::norm(e.value - c.point(static_cast<uint8_t>(l), scrambling)) / e.error;
 }
 
-/* Log-likelihood of the estimates if the symbols may be any of the alphabet under this
- * scrambling. Scrambled QAM has the same points in every reading. */
-double likelihood_of(const constellation& c,
-                     const cell* data,
-                     const std::vector<symbol_estimate>& estimates)
+/* Fit of the estimates if the symbols may be any of the alphabet under this scrambling.
+ * Scrambled QAM has the same points in every reading. */
+code_fit fit_of(const constellation& c,
+                const cell* data,
+                const std::vector<symbol_estimate>& estimates)
 {
+    code_fit f;
     if (c.rule != scrambling::add_mod_8 || c.bits >= 3)
-        return 0;
-    double sum = 0;
+        return f;
     for (size_t i = 0; i < estimates.size(); ++i) {
         const symbol_estimate& e = estimates[i];
-        float nearest = 1e30f;
+        float nearest = 1e30f, nearest_of_all = 1e30f;
         for (size_t l = 0; l < c.label_to_number.size(); ++l)
-            nearest = std::min(nearest, distance(c, l, data[i], e));
+            nearest = std::min(nearest, distance(c, l, data[i].value, e));
+        for (uint8_t shift = 0; shift < 8; ++shift)
+            nearest_of_all = std::min(nearest_of_all, distance(c, 0, shift, e));
         double others = 0;
         for (size_t l = 0; l < c.label_to_number.size(); ++l)
-            others += std::exp(nearest - distance(c, l, data[i], e));
-        sum += std::log(others) - nearest;
+            others += std::exp(nearest - distance(c, l, data[i].value, e));
+        const double contradicts =
+            std::min<double>(nearest - nearest_of_all, code_fit::most_of_one);
+        f.likelihood += std::log(others) - contradicts;
+        f.variance += contradicts * contradicts;
     }
-    return sum;
+    return f;
 }
 
 } // namespace
@@ -57,9 +65,9 @@ struct code_readings::one {
     std::unique_ptr<block_decoder> decoder; // made on first use
     std::vector<float> soft;
     std::vector<uint8_t> scrambling;
-    double of_symbols = 0; // log-likelihood of the block's symbols
-    double of_block = 0;   // and of its code word
-    double all = 0;        // of all blocks
+    code_fit of_symbols; // of the block
+    code_fit of_block;   // of its symbols and its code word
+    code_fit all;        // of all blocks
 };
 
 code_readings::code_readings(const description& d, std::optional<waveform_reading> known)
@@ -90,7 +98,7 @@ void code_readings::frame(size_t r,
         o.scrambling.push_back(data[i].value);
         o.demapper.soft_bits(data[i].value, e[i], &o.soft[at]);
     }
-    o.of_symbols += likelihood_of(o.d.alphabet, data, e);
+    o.of_symbols += fit_of(o.d.alphabet, data, e);
 }
 
 void code_readings::soft_bits(const std::vector<float>& soft)
@@ -115,7 +123,8 @@ void code_readings::weigh()
     for (auto& o : d_readings) {
         if (!o->decoder)
             o->decoder = std::make_unique<block_decoder>(o->d);
-        o->of_block = o->of_symbols + o->decoder->likelihood(o->soft);
+        o->of_block = o->of_symbols;
+        o->of_block += o->decoder->fit(o->soft);
     }
 }
 
@@ -130,12 +139,15 @@ void code_readings::choose(const std::vector<code_readings*>& others)
             d_readings[r]->all += c->d_readings[r]->of_block;
     size_t best = 1;
     for (size_t r = 2; r < size(); ++r)
-        if (d_readings[r]->all > d_readings[best]->all)
+        if (d_readings[r]->all.likelihood > d_readings[best]->all.likelihood)
             best = r;
-    const double lead = d_readings[best]->all - d_readings[0]->all;
-    d_chosen = lead > min_lead ? best : 0;
+    const code_fit &other = d_readings[best]->all, &standard = d_readings[0]->all;
+    const double lead = other.likelihood - standard.likelihood;
+    const double by_chance =
+        min_deviations * std::sqrt(2 * (lead > 0 ? other : standard).variance);
+    d_chosen = lead > std::max(min_lead, by_chance) ? best : 0;
     ++d_blocks;
-    d_open = std::abs(lead) < clear_lead && d_blocks < max_blocks;
+    d_open = std::abs(lead) < std::max(clear_lead, by_chance) && d_blocks < max_blocks;
     for (code_readings* c : others) {
         c->d_chosen = d_chosen;
         c->d_open = d_open;
@@ -150,7 +162,7 @@ void code_readings::forget()
     for (auto& o : d_readings) {
         o->soft.clear();
         o->scrambling.clear();
-        o->of_symbols = o->of_block = 0;
+        o->of_symbols = o->of_block = {};
         if (!d_open)
             o->decoder.reset();
     }
