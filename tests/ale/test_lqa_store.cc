@@ -66,6 +66,8 @@ TEST(address_book, finds_what_concerns_the_station)
     EXPECT_EQ(book.find("@E@").how, kind::all);
     EXPECT_EQ(book.find("@X@").how, kind::none);
     EXPECT_EQ(book.find("@@R").own, "EDGAR");
+    EXPECT_EQ(book.find("@AR").own, "EDGAR");
+    EXPECT_EQ(book.find("@BR").how, kind::none);
     EXPECT_EQ(book.find("J?E").how, kind::any);
     EXPECT_EQ(book.find("@@@").how, kind::none);
     EXPECT_TRUE(book.may_concern(*word::parse("TO:EDG")));

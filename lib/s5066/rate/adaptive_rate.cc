@@ -27,6 +27,7 @@ constexpr double first_s = 10;
 // gone comes back as well, and only an answer tells that a faster mode works again. One
 // choice (rate_adaptation.survives_a_collapse_and_recovers), not swept.
 constexpr double after_fall_s = 40;
+static const double early_s = atof(getenv("EARLY") ? getenv("EARLY") : "40"), early_enough_s = atof(getenv("ENOUGH") ? getenv("ENOUGH") : "25");
 // Blocks of the first transmission in an unproven mode: no data were acknowledged in it,
 // nor in a mode that needs more SNR. It is at least first_s long.
 constexpr double trial_blocks = 4;
@@ -336,7 +337,8 @@ double adaptive_rate_policy::longest_s(const tx_context& c) const
     if (proven(s, s.last)) {
         const bool fell =
             s.fell_from && needed_db(s.last) <= needed_db(*s.fell_from) - fall_db;
-        return fell ? after_fall_s : max_eot_s;
+        const bool early = s.settled_s < early_enough_s;
+        return fell ? after_fall_s : early ? early_s : max_eot_s;
     }
     // All of it may be lost, so its length limits the cost of a failure.
     const auto t = kernel::timing_of(s.last);
@@ -425,6 +427,10 @@ void adaptive_rate_policy::on_frames(station_time, address peer, const sent_data
         return;
     const auto& [m, sent, lost, octets, lost_at_end] = d;
     s.out.on_d_pdus(m, sent - lost, lost, octets);
+    if (m != s.settled && !getenv("VA"))
+        s.settled_s = 0;
+    s.settled = m;
+    s.settled_s += 8.0 * double(sent - lost) * double(octets) / m.rate_bps;
     // One D_PDU alone tells little.
     if (lost_at_end >= trial_d_pdus && 8 * octets * lost_at_end > m.rate_bps * first_s) {
         s.proven.reset(); // the channel may have become worse in between

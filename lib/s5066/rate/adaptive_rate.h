@@ -73,6 +73,8 @@ private:
         mode last; // mode of the last data sent
         bool sent = false;
         std::optional<mode> proven; // mode of the last data that were acknowledged
+        mode settled;               // mode of the acknowledged data that follow
+        double settled_s = 0;       // seconds of acknowledged data in it
         // That mode before a silence, until a second transmission since then arrived.
         std::optional<mode> fell_from;
         unsigned since_fall = 0; // acknowledged transmissions
