@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #pragma once
 
+#include "s5066/rate/answer_reach.h"
 #include "s5066/rate/failed_modes.h"
 #include "s5066/rate/mode_ladder.h"
 #include "s5066/rate/rate_estimator.h"
@@ -50,14 +51,6 @@ private:
         // Receptions before a try, doubled by each failed try.
         unsigned whole_before_try = 1;
     };
-    // Our answers, and how well they are heard.
-    struct answers {
-        std::optional<mode> sent;  // mode of our answer since the last reception
-        std::optional<mode> heard; // mode of the last reception that was read
-        // Modes that need at most this SNR arrive there (mode_promises::needed_db()).
-        std::optional<double> reaches_db;
-        bool lost = false; // our last answer was not heard
-    };
     struct station {
         explicit station(unsigned window) : in(window), out(window) {}
 
@@ -73,12 +66,11 @@ private:
         mode last; // mode of the last data sent
         bool sent = false;
         std::optional<mode> proven; // mode of the last data that were acknowledged
-        mode settled;               // mode of the acknowledged data that follow
-        double settled_s = 0;       // seconds of acknowledged data in it
+        double acknowledged_s = 0;  // duration of all data that were
         // That mode before a silence, until a second transmission since then arrived.
         std::optional<mode> fell_from;
         unsigned since_fall = 0; // acknowledged transmissions
-        answers answer;
+        answer_reach answer;
         failed_modes failed;        // of those received
         failed_modes failed_there;  // of those sent
         std::optional<mode> wanted; // our advice to the peer
@@ -92,7 +84,6 @@ private:
     static double answer_limit_db(const station& s);
     static double better_there_db(const station& s);
     std::vector<mode> within_reach(const station& s) const;
-    static void note_answer(station& s, const reception& r);
     const mode_set& modes_for(const station& s) const;
     static mode below(const mode_set& modes, const mode& m, double db);
     static bool proven(const station& s, const mode& m);
