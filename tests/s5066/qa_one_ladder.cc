@@ -183,6 +183,35 @@ TEST(one_ladder, fast_fading_gets_4539)
     EXPECT_FALSE(of_5069(advised(10)));
 }
 
+TEST(one_ladder, the_first_minute_on_a_steady_channel_has_short_transmissions)
+{
+    // Longest one after this many seconds of acknowledged data in \p m.
+    const auto after = [](const char* m, double acknowledged_s, double doppler_hz = 0) {
+        adaptive_rate_policy p(*rate_range::parse("auto"));
+        p.on_modes_read(there, { true, false });
+        const mode in = mode::parse(m);
+        for (int k = 0; k < 6; ++k) {
+            auto r = heard("4539-600S", 22);
+            r.doppler_hz = doppler_hz;
+            for (size_t b = 0; b < r.block_snr_db.size(); ++b)
+                r.block_snr_db[b] += doppler_hz * (b % 2 ? 3 : -3);
+            p.on_reception({}, there, r);
+        }
+        p.on_advice({}, there, in);
+        EXPECT_EQ(p.choose({}, context(0, false)), in);
+        const auto d_pdus = static_cast<unsigned>(acknowledged_s * in.rate_bps / 8 / 300);
+        p.on_frames({}, there, { in, d_pdus, 0, 300 });
+        p.choose({}, context(0, false));
+        return p.longest_s(context(0, false));
+    };
+    EXPECT_EQ(after("5069-3k-12000S-k9", 10), 40);
+    EXPECT_EQ(after("5069-3k-12000S-k9", 59), 40);
+    EXPECT_EQ(after("5069-3k-12000S-k9", 61), 127.5);
+    EXPECT_EQ(after("5069-3k-16000S-k9", 10), 127.5); // none is faster
+    EXPECT_EQ(after("4539-8000S", 10), 127.5);
+    EXPECT_EQ(after("5069-3k-12000S-k9", 10, 1), 127.5);
+}
+
 TEST(one_ladder, a_peer_that_has_shown_nothing_gets_4539)
 {
     adaptive_rate_policy p(*rate_range::parse("auto"));
