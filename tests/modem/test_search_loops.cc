@@ -88,41 +88,58 @@ TEST_P(every_processor, correlates_a_piece_with_every_second_row)
 TEST_P(every_processor, finds_the_best_offset_of_each_position)
 {
     const turning turns(pieces);
-    std::vector<float> power(part);
-    std::vector<int> offset(part);
-    d_loops.best_offsets(d_rows,
-                         { turns.cosine.data(), turns.sine.data(), offsets, pieces },
-                         power.data(),
-                         offset.data());
-    for (size_t q = 0; q < part; ++q) {
-        double best = 0;
-        int at = 0;
-        for (int o = 1 - static_cast<int>(offsets); o < static_cast<int>(offsets); ++o)
-            if (const double p = std::norm(turned_sum(d_re, d_im, q, o, 0, pieces));
-                p > best) {
-                best = p;
-                at = o;
-            }
-        EXPECT_NEAR(power[q], best, 1e-4 * best);
-        EXPECT_EQ(offset[q], at);
+    for (const size_t left_out : { offsets, size_t{ 0 }, offsets / 2, offsets - 1 }) {
+        std::vector<float> power(part);
+        std::vector<int> offset(part);
+        std::vector<uint8_t> wanted(offsets, 1);
+        if (left_out < offsets)
+            wanted[left_out] = 0;
+        d_loops.best_offsets(d_rows,
+                             { turns.cosine.data(), turns.sine.data(), offsets, pieces },
+                             wanted.data(),
+                             power.data(),
+                             offset.data());
+        for (size_t q = 0; q < part; ++q) {
+            double best = 0;
+            int at = 0;
+            for (int o = 1 - static_cast<int>(offsets); o < static_cast<int>(offsets);
+                 ++o)
+                if (const double p = std::norm(turned_sum(d_re, d_im, q, o, 0, pieces));
+                    p > best && std::abs(o) != static_cast<int>(left_out)) {
+                    best = p;
+                    at = o;
+                }
+            EXPECT_NEAR(power[q], best, 1e-4 * best) << left_out;
+            EXPECT_EQ(offset[q], at) << left_out;
+        }
     }
 }
 
-TEST_P(every_processor, tells_whether_amplitudes_of_stretches_exceed_a_limit)
+TEST_P(every_processor, tells_where_amplitudes_of_stretches_exceed_a_limit)
 {
     const turning turns(stretch);
-    double most = 0;
+    std::vector<double> most(offsets, 0); // above and below 0
     for (size_t q = 0; q < part; ++q)
         for (int o = 1 - static_cast<int>(offsets); o < static_cast<int>(offsets); ++o) {
             double sum = 0;
             for (size_t k = 0; k < pieces; k += stretch)
                 sum += std::abs(
                     turned_sum(d_re, d_im, q, o, k, std::min(k + stretch, pieces)));
-            most = std::max(most, sum);
+            double& here = most[static_cast<size_t>(std::abs(o))];
+            here = std::max(here, sum);
         }
     const offset_turns coarse{ turns.cosine.data(), turns.sine.data(), offsets, stretch };
-    EXPECT_TRUE(d_loops.any_exceeds(d_rows, coarse, static_cast<float>(0.9999 * most)));
-    EXPECT_FALSE(d_loops.any_exceeds(d_rows, coarse, static_cast<float>(1.0001 * most)));
+    const auto exceeds = [&](double limit) {
+        std::vector<uint8_t> where(offsets, 2);
+        const bool any =
+            d_loops.any_exceeds(d_rows, coarse, static_cast<float>(limit), where.data());
+        EXPECT_EQ(any, std::count(where.begin(), where.end(), 1) > 0);
+        return where;
+    };
+    for (size_t o = 0; o < offsets; ++o) {
+        EXPECT_EQ(exceeds(0.9999 * most[o])[o], 1) << o;
+        EXPECT_EQ(exceeds(1.0001 * most[o])[o], 0) << o;
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(search_loops,

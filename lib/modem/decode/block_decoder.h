@@ -32,7 +32,8 @@ struct decoded_block {
 
 //! How well soft values fit one hypothesis.
 struct code_fit {
-    //! No symbol or bit contradicts by more: in a fade some ratios are far too large.
+    //! No symbol or bit contradicts by more: in a fade some ratios are far too large. One
+    //! choice, not swept.
     static constexpr double most_of_one = 6;
 
     double likelihood = 0; //!< logarithm, over that of independent random bits

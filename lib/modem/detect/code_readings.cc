@@ -12,8 +12,9 @@ namespace {
 // Lead of another reading's log-likelihood at which it is taken, and at which the readings
 // are no longer compared.
 constexpr double min_lead = 12, clear_lead = 40;
-// And this many deviations of what chance does if neither fits: in a fade the ratios are too
-// large, and chance alone leads by more than that. What contradicts the better one shows it.
+// And this many deviations of what chance does if neither fits, exceeded once in 3 million:
+// in a fade the ratios are too large, and chance alone leads by more than the numbers above.
+// What contradicts the better one shows by how much.
 constexpr double min_deviations = 5;
 // Blocks that are compared at most.
 constexpr size_t max_blocks = 64;

@@ -122,6 +122,13 @@ void preamble_search::prepare_first_look(pattern& p,
         return;
     const double step_hz = 0.5 / (static_cast<double>(p.stretch) * piece_s);
     p.coarse_offsets = static_cast<size_t>(std::ceil(max_offset_hz / step_hz)) + 1;
+    for (size_t o = 0; o < p.coarse_offsets; ++o) {
+        const double from = (static_cast<double>(o) - 1) * step_hz / p.step_hz,
+                     to = (static_cast<double>(o) + 1) * step_hz / p.step_hz;
+        const auto end = static_cast<size_t>(std::floor(to)) + 1;
+        p.near_coarse.emplace_back(static_cast<size_t>(std::ceil(std::max(0.0, from))),
+                                   std::min(end, p.offsets));
+    }
     for (size_t o = 0; o < p.coarse_offsets; ++o)
         for (size_t k = 0; k < p.stretch; ++k) {
             const double phase = 2 * M_PI * static_cast<double>(o) * step_hz *
@@ -193,20 +200,36 @@ void preamble_search::best_offsets(const pattern& p,
     d_block_offset.assign(width, 0);
     for (size_t q = 0; q < width; q += search_loops::part) {
         const search_loops::piece_rows rows{ re + q, im + q, stride, p.pieces.size() };
-        // First look: do the amplitudes of the stretches reach the root of that power at
-        // any offset?
-        if (p.stretch == 0 || d_loops->any_exceeds(rows,
-                                                   { p.coarse_cosine.data(),
-                                                     p.coarse_sine.data(),
-                                                     p.coarse_offsets,
-                                                     p.stretch },
-                                                   std::sqrt(least)))
-            d_loops->best_offsets(
-                rows,
-                { p.cosine.data(), p.sine.data(), p.offsets, rows.pieces },
-                &d_block_top[q],
-                &d_block_offset[q]);
+        if (!first_look(p, rows, std::sqrt(least)))
+            continue;
+        d_loops->best_offsets(rows,
+                              { p.cosine.data(), p.sine.data(), p.offsets, rows.pieces },
+                              d_wanted.data(),
+                              &d_block_top[q],
+                              &d_block_offset[q]);
     }
+}
+
+/* Set d_wanted to the offsets near which the amplitudes of the stretches reach \p least.
+ * False if there are none. */
+bool preamble_search::first_look(const pattern& p,
+                                 const search_loops::piece_rows& rows,
+                                 float least)
+{
+    d_wanted.assign(p.offsets, p.stretch == 0);
+    if (p.stretch == 0)
+        return true;
+    d_exceeds.resize(p.coarse_offsets);
+    const search_loops::offset_turns turns{
+        p.coarse_cosine.data(), p.coarse_sine.data(), p.coarse_offsets, p.stretch
+    };
+    if (!d_loops->any_exceeds(rows, turns, least, d_exceeds.data()))
+        return false;
+    for (size_t o = 0; o < p.coarse_offsets; ++o)
+        if (d_exceeds[o] != 0)
+            for (size_t k = p.near_coarse[o].first; k < p.near_coarse[o].second; ++k)
+                d_wanted[k] = 1;
+    return true;
 }
 
 /* Mean power of the window that starts at position \p q of the batch, or that of its known

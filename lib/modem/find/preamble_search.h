@@ -79,6 +79,8 @@ private:
         // first look: pieces per stretch (0: no first look), offsets and their turns
         size_t stretch = 0, coarse_offsets = 0;
         std::vector<float> coarse_cosine, coarse_sine; // [offset][piece of a stretch]
+        // Offsets next to each of the first look: first, end
+        std::vector<std::pair<size_t, size_t>> near_coarse;
         // best peak until now
         bool pending = false;
         preamble_candidate best;
@@ -94,6 +96,7 @@ private:
                       const float* im,
                       size_t stride,
                       float least);
+    bool first_look(const pattern& p, const search_loops::piece_rows& rows, float least);
     void prepare_first_look(pattern& p, double seconds, double max_offset_hz) const;
     static size_t stretch_of(const std::vector<size_t>& pieces, size_t most);
     double mean_power(const pattern& p, size_t q) const;
@@ -113,6 +116,8 @@ private:
     std::vector<double> d_energy;          // energy of all half symbols before each one
     std::vector<float> d_top, d_block_top; // power at the best offset
     std::vector<int> d_offset, d_block_offset;
+    std::vector<uint8_t> d_exceeds; // [offset of the first look]
+    std::vector<uint8_t> d_wanted;  // [offset]
 };
 
 } // namespace gr::hf::kernel

@@ -4,6 +4,7 @@
 
 #include <complex>
 #include <cstddef>
+#include <cstdint>
 
 namespace gr::hf::kernel::search_loops {
 
@@ -46,15 +47,21 @@ struct loops {
     /*! \brief For each position the power at the best offset, and the number of that
      *         offset, negative for offsets below 0. \p turns must have as many pieces as
      *         \p rows.
+     *  \param wanted [offset], 0: leave it out, on both sides of 0
      */
     void (*best_offsets)(const piece_rows& rows,
                          const offset_turns& turns,
+                         const uint8_t* wanted,
                          float* power,
                          int* offset);
     /*! \brief True if at any position and offset the amplitudes of stretches, added
      *         without phases, exceed \p limit. A stretch has turns.pieces pieces.
+     *  \param where [offset], set to 1 where they do, above or below 0, else to 0
      */
-    bool (*any_exceeds)(const piece_rows& rows, const offset_turns& turns, float limit);
+    bool (*any_exceeds)(const piece_rows& rows,
+                        const offset_turns& turns,
+                        float limit,
+                        uint8_t* where);
 };
 
 //! The fastest loops for this processor.

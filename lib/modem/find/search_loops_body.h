@@ -49,6 +49,7 @@ inline void correlate_piece(const float* re,
 
 void best_offsets(const piece_rows& rows,
                   const offset_turns& turns,
+                  const uint8_t* wanted,
                   float* power,
                   int* offset)
 {
@@ -57,6 +58,8 @@ void best_offsets(const piece_rows& rows,
         lanes top[at_once] = {};
         lane_numbers best[at_once] = {};
         for (size_t o = 0; o < turns.offsets; ++o) {
+            if (wanted[o] == 0)
+                continue;
             const float *c = turns.cosine + o * turns.pieces,
                         *s = turns.sine + o * turns.pieces;
             sums x[at_once] = {};
@@ -95,13 +98,17 @@ void best_offsets(const piece_rows& rows,
     }
 }
 
-inline bool any_exceeds(const piece_rows& rows, const offset_turns& turns, float limit)
+inline bool any_exceeds(const piece_rows& rows,
+                        const offset_turns& turns,
+                        float limit,
+                        uint8_t* where)
 {
-    for (size_t q = 0; q < part; q += side) {
+    bool any = false;
+    for (size_t o = 0; o < turns.offsets; ++o) {
+        const float *c = turns.cosine + o * turns.pieces,
+                    *s = turns.sine + o * turns.pieces;
         lane_numbers over = {};
-        for (size_t o = 0; o < turns.offsets; ++o) {
-            const float *c = turns.cosine + o * turns.pieces,
-                        *s = turns.sine + o * turns.pieces;
+        for (size_t q = 0; q < part; q += side) {
             float amplitude[2 * side] = {}; // at +offset, at -offset
             for (size_t from = 0; from < rows.pieces; from += turns.pieces) {
                 const size_t n =
@@ -133,13 +140,13 @@ inline bool any_exceeds(const piece_rows& rows, const offset_turns& turns, float
             HF_LOAD(at_minus, amplitude + side);
             over |= (at_plus > limit) | (at_minus > limit);
         }
-        int any = 0;
+        int here = 0;
         for (size_t k = 0; k < side; ++k)
-            any |= over[k];
-        if (any != 0)
-            return true;
+            here |= over[k];
+        where[o] = here != 0;
+        any |= here != 0;
     }
-    return false;
+    return any;
 }
 
 constexpr loops all = { correlate_piece, best_offsets, any_exceeds };

@@ -22,6 +22,8 @@ using value = std::complex<float>;
 constexpr float sync_threshold = 24, reinserted_threshold = 26;
 constexpr size_t search_hold = 24;
 constexpr double sync_step_hz = 7.2, reinserted_step_hz = 12.8;
+// A quarter of the 184 symbols. The other pattern is too short for a first look.
+constexpr double first_look_s = 0.02;
 /* Offset at which the probes resemble themselves two symbols later: twice the 150 Hz of
  * their base. A turn of nearly four cycles from one to the next fits any mode words, so
  * that a signal 300 Hz off reads as another mode. */
@@ -176,6 +178,7 @@ const family_reception* reception(int bandwidth_hz)
               0,
               beyond_hz },
         };
+        f.patterns.front().first_look_s = first_look_s;
         // An echo of 12 ms, and the pulse on both sides.
         f.synchroniser.wide_window_s = 0.01875;
         f.reader = [](size_t pattern, const reading_options&) {

@@ -22,6 +22,8 @@ using value = std::complex<float>;
 constexpr float search_threshold = 21;
 constexpr size_t search_hold = 100;
 constexpr double search_step_hz = 4.6;
+// A sixth of the fixed part, as in the wideband family.
+constexpr double first_look_s = 0.02;
 
 // Words after the fixed part: D1, D2, C1, C2, C3, and one that is always 0.
 constexpr size_t words = 6, last_word = 5;
@@ -236,6 +238,7 @@ const family_reception* reception(int bandwidth_hz)
                          search_step_hz,
                          segment_symbols,
                          false } };
+        f.patterns.front().first_look_s = first_look_s;
         // An echo of 12 ms, and the pulse on both sides.
         f.synchroniser.wide_window_s = 0.01875;
         f.reader = [](size_t, const reading_options& o) {
