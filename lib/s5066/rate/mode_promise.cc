@@ -17,16 +17,12 @@
 
 namespace gr::hf::s5066 {
 
-/* The curves of ITU-R Good are those of Moderate with the short interleaver. A fade of
- * Good lasts some 6 s, more than either interleaver, so it hits a block as a fade of
- * Moderate hits a short one.
- */
 const std::array<channel_class, channel_classes> known_channels = { {
-    { "awgn", 0, false },
-    { "moderate", 0.1, true },
-    { "moderate", 0.5, false },
-    { "poor", 1, false },
-    { "high-moderate", 10, false },
+    { "awgn", 0, 0 },
+    { "moderate", 0.1, 0.5 },
+    { "moderate", 0.5, 0.5 },
+    { "poor", 1, 1 },
+    { "high-moderate", 10, 10 },
 } };
 
 namespace {
@@ -134,6 +130,55 @@ private:
     std::vector<answer> d_all;
 };
 
+/* Block errors of ITU-R Good by those of Moderate. A fade of Good lasts some 6 s, so a block
+ * of the long interleaver meets fewer of them than on Moderate, and more than a short one
+ * there. Its errors lie between, by the logarithm of that number. A short block of Good is
+ * like one of Moderate.
+ */
+class errors_between
+{
+public:
+    errors_between(const channel_class& c, const mode& m)
+        : d_curves(measured_block_errors(c.curves)), d_long(m), d_short(m)
+    {
+        if (c.doppler_hz == c.curves_hz || m.il != interleaver::long_)
+            return;
+        d_short.il = interleaver::short_;
+        const channel_class measured{ c.curves, c.curves_hz, c.curves_hz };
+        const double least = measured.fades_in(block_s(d_short)),
+                     most = measured.fades_in(block_s(m)), here = c.fades_in(block_s(m));
+        d_share = std::clamp(std::log(here / least) / std::log(most / least), 0.0, 1.0);
+    }
+
+    block_error_point at(double snr_db) const
+    {
+        auto p = d_curves.at(d_long, snr_db);
+        if (d_share == 1)
+            return p;
+        const auto s = d_curves.at(d_short, snr_db);
+        const double bad = d_share * p.bad + (1 - d_share) * s.bad;
+        if (bad > 0)
+            p.ber_of_bad =
+                (d_share * p.bad * p.ber_of_bad + (1 - d_share) * s.bad * s.ber_of_bad) /
+                bad;
+        p.bad = bad;
+        p.lost = d_share * p.lost + (1 - d_share) * s.lost;
+        return p;
+    }
+
+private:
+    static double block_s(const mode& m)
+    {
+        const auto t = kernel::timing_of(m);
+        return to_seconds(t.block_end(0) - t.block_begin(0));
+    }
+
+    const block_error_curves& d_curves;
+    const mode d_long;
+    mode d_short;
+    double d_share = 1; // of the long interleaver's errors
+};
+
 } // namespace
 
 double windowed_transmission_s(double d_pdu_s, double lost, unsigned window)
@@ -174,12 +219,10 @@ mode_promises::mode_promises(const mode& m, unsigned window)
     for (size_t c = 0; c < channel_classes; ++c) {
         const auto& channel = known_channels[c];
         const auto& curves = measured_block_errors(channel.curves);
-        mode measured = m;
-        if (channel.slower_than_long && m.il == interleaver::long_)
-            measured.il = interleaver::short_;
+        const errors_between errors(channel, m);
         for (size_t k = 0; k < steps; ++k) {
             const double snr_db = lowest_db + step_db * static_cast<double>(k);
-            const auto point = curves.at(measured, snr_db);
+            const auto point = errors.at(snr_db);
             const double turn = turn_there + back.seconds(curves, snr_db);
             promise p;
             p.block_success = (1 - point.lost) * (1 - point.bad);

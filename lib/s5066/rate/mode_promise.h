@@ -16,9 +16,9 @@ namespace gr::hf::s5066 {
  * Two paths of equal mean power that fade independently (Watterson), or no fading.
  */
 struct channel_class {
-    const char* curves;    //!< name for measured_block_errors()
-    double doppler_hz;     //!< two-sigma spread of each path; 0: does not fade
-    bool slower_than_long; //!< a fade outlasts the long interleaver, so that is useless
+    const char* curves; //!< name for measured_block_errors()
+    double doppler_hz;  //!< two-sigma spread of each path; 0: does not fade
+    double curves_hz;   //!< the same, of the channel of the curves
 
     /*! \brief Number of independent fades in \p seconds, at least 1.
      *

@@ -107,7 +107,7 @@ class Watch:
             return []
         line = (f"radio: playback ran empty for {silent_ms:.0f} ms, the computer was too busy "
                 f"({_times(state.underruns)}, {state.silent_ms:.0f} ms since the start)")
-        if state.added_ms > 0:
+        if state.added_ms >= 0.5:
             line += (f"; the buffer is now {state.wanted_ms:.0f} ms and answers are "
                      f"{state.added_ms:.0f} ms later, until a minute passes without this")
         return [line]
