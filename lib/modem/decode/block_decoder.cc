@@ -122,7 +122,7 @@ code_fit block_decoder::fit(const std::vector<float>& soft)
     d_encoder.encode(bits.data(), bits.size(), coded);
     for (size_t i = 0; i < soft.size(); ++i) {
         const double ratio =
-            std::clamp<double>(soft[i], -code_fit::most_of_one, code_fit::most_of_one);
+            std::clamp<double>(soft[i], -code_fit::max_of_one, code_fit::max_of_one);
         const double agrees = coded[d_pair_index[i]] != 0 ? -ratio : ratio;
         const double contradicts = std::min(agrees, 0.0);
         // log(2 / (1 + exp(-x))), without overflow

@@ -34,7 +34,7 @@ struct decoded_block {
 struct code_fit {
     //! No symbol or bit contradicts by more: in a fade some ratios are far too large. One
     //! choice, not swept.
-    static constexpr double most_of_one = 6;
+    static constexpr double max_of_one = 6;
 
     double likelihood = 0; //!< logarithm, over that of independent random bits
     //! Sum of the squares of what contradicts the hypothesis: by so much chance moves the

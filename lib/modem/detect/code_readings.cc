@@ -12,9 +12,9 @@ namespace {
 // Lead of another reading's log-likelihood at which it is taken, and at which the readings
 // are no longer compared.
 constexpr double min_lead = 12, clear_lead = 40;
-// And this many deviations of what chance does if neither fits, exceeded once in 3 million:
-// in a fade the ratios are too large, and chance alone leads by more than the numbers above.
-// What contradicts the better one shows by how much.
+// The same in deviations of what chance does if neither fits, by what contradicts the better
+// one. Chance exceeds it once in 3 million. In a fade the ratios are too large, and chance
+// alone leads by more than the numbers above.
 constexpr double min_deviations = 5;
 // Blocks that are compared at most.
 constexpr size_t max_blocks = 64;
@@ -48,7 +48,7 @@ code_fit fit_of(const constellation& c,
         for (size_t l = 0; l < c.label_to_number.size(); ++l)
             others += std::exp(nearest - distance(c, l, data[i].value, e));
         const double contradicts =
-            std::min<double>(nearest - nearest_of_all, code_fit::most_of_one);
+            std::min<double>(nearest - nearest_of_all, code_fit::max_of_one);
         f.likelihood += std::log(others) - contradicts;
         f.variance += contradicts * contradicts;
     }

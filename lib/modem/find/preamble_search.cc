@@ -128,14 +128,13 @@ void preamble_search::prepare_first_look(pattern& p,
         const auto end = static_cast<size_t>(std::floor(to)) + 1;
         p.near_coarse.emplace_back(static_cast<size_t>(std::ceil(std::max(0.0, from))),
                                    std::min(end, p.offsets));
-    }
-    for (size_t o = 0; o < p.coarse_offsets; ++o)
         for (size_t k = 0; k < p.stretch; ++k) {
             const double phase = 2 * M_PI * static_cast<double>(o) * step_hz *
                                  static_cast<double>(k) * piece_s;
             p.coarse_cosine.push_back(static_cast<float>(std::cos(phase)));
             p.coarse_sine.push_back(static_cast<float>(std::sin(phase)));
         }
+    }
 }
 
 void preamble_search::restart(int64_t from)

@@ -27,11 +27,11 @@ constexpr double first_s = 10;
 // gone comes back as well, and only an answer tells that a faster mode works again. One
 // choice (rate_adaptation.survives_a_collapse_and_recovers), not swept.
 constexpr double after_fall_s = 40;
-// With both standards, transmissions last this long until so much is acknowledged, if the
-// channel does not fade: the peer may advise a faster mode after whole_s, and there one is
-// nearer than with 4539 alone. AWGN, 600 s, seeds 1 and 2: 13,749 bit/s instead of 13,409 at
-// 25 dB, 5187 instead of 5119 at 10 dB, but 2968 instead of 3022 at 5 dB. On fading channels
-// it gains nothing (means of 4 seeds in 12 cells), so it is not done there.
+// Duration of the first transmissions with both standards on a channel that does not fade,
+// and of the acknowledged data that end this: the peer may advise a faster mode after whole_s,
+// and there one is nearer than with 4539 alone. AWGN, 600 s, seeds 1 and 2: 13,749 bit/s
+// instead of 13,409 at 25 dB, 5187 instead of 5119 at 10 dB, but 2968 instead of 3022 at 5 dB.
+// On fading channels it gains nothing (means of 4 seeds in 12 cells), so it is not done there.
 constexpr double early_s = 40, known_after_s = 60;
 // Blocks of the first transmission in an unproven mode: no data were acknowledged in it,
 // nor in a mode that needs more SNR. It is at least first_s long.
@@ -234,7 +234,7 @@ std::optional<mode> adaptive_rate_policy::group_mode() const
 double adaptive_rate_policy::answer_limit_db(const station& s)
 {
     return s.advised && !s.answer.lost() ? needed_db(*s.advised) - fade_db
-                                         : s.answer.db();
+                                         : s.answer.reaches_db();
 }
 
 // By how much the direction to the peer is better than the one from it, dB; 0 if they are
@@ -258,7 +258,7 @@ std::vector<mode> adaptive_rate_policy::answer_modes(const station& s) const
 
 std::vector<mode> adaptive_rate_policy::within_reach(const station& s) const
 {
-    const double limit_db = s.answer.db();
+    const double limit_db = s.answer.reaches_db();
     std::vector<mode> list;
     for (const mode& m : modes_for(s).ladder)
         if (list.empty() || needed_db(m) <= limit_db)
@@ -308,6 +308,14 @@ bool adaptive_rate_policy::proven(const station& s, const mode& m)
            needed_db(m) <= needed_db(*s.proven) + (s.reads.any() ? near_db : 0);
 }
 
+// The peer knows the channel for too short a time, and there is a faster mode.
+bool adaptive_rate_policy::may_rise(const station& s) const
+{
+    return s.reads.any() && s.last.family == waveform_family::wideband &&
+           s.last.rate_bps < modes_for(s).ladder.back().rate_bps &&
+           s.acknowledged_s < known_after_s && steady(s.out);
+}
+
 double adaptive_rate_policy::longest_s(const tx_context& c) const
 {
     const auto it = d_stations.find(c.peer.raw());
@@ -319,10 +327,7 @@ double adaptive_rate_policy::longest_s(const tx_context& c) const
     if (proven(s, s.last)) {
         const bool fell =
             s.fell_from && needed_db(s.last) <= needed_db(*s.fell_from) - fall_db;
-        const bool early = s.reads.any() && s.last.family == waveform_family::wideband &&
-                           s.acknowledged_s < known_after_s && steady(s.out) &&
-                           s.last.rate_bps < modes_for(s).ladder.back().rate_bps;
-        return fell ? after_fall_s : early ? early_s : max_eot_s;
+        return fell ? after_fall_s : may_rise(s) ? early_s : max_eot_s;
     }
     // All of it may be lost, so its length limits the cost of a failure.
     const auto t = kernel::timing_of(s.last);

@@ -87,6 +87,7 @@ private:
     const mode_set& modes_for(const station& s) const;
     static mode below(const mode_set& modes, const mode& m, double db);
     static bool proven(const station& s, const mode& m);
+    bool may_rise(const station& s) const;
     static bool fails_there(const station& s, const mode& m);
     std::vector<mode> allowed(const station& s) const;
     void try_faster(station& s, const reception& r) const;

@@ -23,8 +23,8 @@ double needed_db(const mode& m) { return mode_promises::of(m).needed_db(); }
 // advice from us.
 void answer_reach::on_reception(const reception& r, bool advised)
 {
-    if (!d_db)
-        d_db = needed_db(r.m);
+    if (!d_reaches_db)
+        d_reaches_db = needed_db(r.m);
     if (!r.read)
         return;
     const auto before = std::exchange(d_heard, r.m);
@@ -32,8 +32,8 @@ void answer_reach::on_reception(const reception& r, bool advised)
         return;
     const double sent_db = needed_db(*d_sent), now_db = needed_db(r.m);
     d_lost = r.again || (before && !advised && now_db <= needed_db(*before) - fall_db);
-    d_db = d_lost ? std::min(sent_db - fall_db, now_db)
-                  : std::max(*d_db, sent_db + climb_db);
+    d_reaches_db = d_lost ? std::min(sent_db - fall_db, now_db)
+                          : std::max(*d_reaches_db, sent_db + climb_db);
     d_sent.reset();
 }
 

@@ -26,12 +26,12 @@ public:
     //! Our last answer was not heard.
     bool lost() const { return d_lost; }
     //! Modes that need at most this SNR arrive there (mode_promises::needed_db()).
-    double db() const { return d_db.value_or(1e9); }
+    double reaches_db() const { return d_reaches_db.value_or(1e9); }
 
 private:
     std::optional<mode> d_sent;  // mode of our answer since the last reception
     std::optional<mode> d_heard; // mode of the last reception that was read
-    std::optional<double> d_db;
+    std::optional<double> d_reaches_db;
     bool d_lost = false;
 };
 

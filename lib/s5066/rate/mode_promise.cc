@@ -139,7 +139,7 @@ class errors_between
 {
 public:
     errors_between(const channel_class& c, const mode& m)
-        : d_curves(measured_block_errors(c.curves)), d_long(m), d_short(m)
+        : d_curves(measured_block_errors(c.curves)), d_mode(m), d_short(m)
     {
         if (c.doppler_hz == c.curves_hz || m.il != interleaver::long_)
             return;
@@ -152,7 +152,7 @@ public:
 
     block_error_point at(double snr_db) const
     {
-        auto p = d_curves.at(d_long, snr_db);
+        auto p = d_curves.at(d_mode, snr_db);
         if (d_share == 1)
             return p;
         const auto s = d_curves.at(d_short, snr_db);
@@ -174,9 +174,9 @@ private:
     }
 
     const block_error_curves& d_curves;
-    const mode d_long;
-    mode d_short;
-    double d_share = 1; // of the long interleaver's errors
+    const mode d_mode;
+    mode d_short;       // the same with the short interleaver
+    double d_share = 1; // of the errors of d_mode, the rest are those of d_short
 };
 
 } // namespace
